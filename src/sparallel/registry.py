@@ -31,6 +31,12 @@ class Registry(Generic[Thing]):
         """The registered names, sorted."""
         return tuple(sorted(self._places))
 
+    def check(self, name: str) -> str:
+        """The name, where something answers to it; registered parts are not imported for this."""
+        if name not in self._places:
+            self.get(name)
+        return name
+
     def get(self, name: str) -> Thing:
         """The part called `name`, or a user's own named as "module:attribute"."""
         place = self._places.get(name, name)
