@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -13,7 +14,7 @@ from typing import IO
 from sparallel.errors import DamagedStoreError, FolderBusyError, StoreError
 from sparallel.store.schema import APPLICATION_ID, VERSION, migrate
 
-FILE = "sparallel.sqlite"
+FILE, LOCK = "sparallel.sqlite", "lock"
 PATIENCE_SECONDS = 30.0
 
 
@@ -92,20 +93,37 @@ def lock(folder: Path) -> IO[str]:
     """Hold the folder for this process; the kernel lets go of it when the process ends."""
     with told_plainly(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(13, "permission denied", str(folder))
-        stream = (folder / "lock").open("a+")
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        stream = (folder / LOCK).open("a+")
+        if not _held(stream, fcntl.LOCK_EX):
             stream.seek(0)
             holder = stream.read().strip() or "another process"
             stream.close()
             raise FolderBusyError(
                 f"Another run ({holder}) is writing to {folder}: wait for it to end, stop it, "
                 "or choose another folder with --out."
-            ) from error
+            )
         stream.truncate(0)
         stream.write(f"process {os.getpid()}")
         stream.flush()
     return stream
+
+
+def _held(stream: IO[str], kind: int) -> bool:
+    """Try for a lock; a second look, since `is_locked` may hold it for an instant."""
+    for _ in range(2):
+        try:
+            fcntl.flock(stream, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.2)
+        else:
+            return True
+    return False
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a run is writing to the folder now."""
+    try:
+        with (folder / LOCK).open() as stream:
+            return not _held(stream, fcntl.LOCK_SH)
+    except OSError:
+        return False

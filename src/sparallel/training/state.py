@@ -24,7 +24,7 @@ class TrialState:
     parameters: Floats  # flat
     slots: Floats  # the optimizer's memory: one row a slot
     mask: NDArray[np.bool_] | None  # kept parameters; None where nothing is pruned
-    margins: Floats  # of every validation example, when this trial last looked at it
+    margins: Floats  # of every validation example, as this trial lately saw them
     reached: tuple[int | None, ...]  # K of every goal reached so far
     infeasible_at: int | None  # the check that saw it diverge
 
@@ -34,7 +34,7 @@ class TrialState:
         parameters: Floats,
         mask: NDArray[np.bool_] | None,
         slots: int,
-        validation_size: int,
+        margins: Floats,
         goals: int,
     ) -> TrialState:
         """The state before the first step; pruned parameters are exactly zero."""
@@ -43,7 +43,7 @@ class TrialState:
             parameters=parameters if mask is None else np.where(mask, parameters, np.float32(0)),
             slots=np.zeros((slots, len(parameters)), dtype=np.float32),
             mask=mask,
-            margins=np.zeros(validation_size, dtype=np.float32),
+            margins=margins,
             reached=(None,) * goals,
             infeasible_at=None,
         )
