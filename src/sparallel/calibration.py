@@ -132,9 +132,13 @@ class Cost:
     seconds: float
 
 
-def study_cost(experiment: Experiment, study: Study, steps: float, speed: Speed, validation: int) -> Cost:
+def study_cost(
+    experiment: Experiment, study: Study, steps: float, speed: Speed, validation: int
+) -> Cost:
     """The cost of running every trial of a study for `steps` steps."""
     limit = error_limit(max(experiment.goal_errors), validation)
     looked_at = min(LOOKED_AT * (limit + 1), validation)
-    each = speed.step(study.batch_size) + looked_at * speed.check_seconds / experiment.check_interval
+    each = (
+        speed.step(study.batch_size) + looked_at * speed.check_seconds / experiment.check_interval
+    )
     return Cost(study, steps, experiment.trials * steps * each)

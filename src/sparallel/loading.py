@@ -58,7 +58,9 @@ def _problem(error: Any) -> str:
 def _resolve(source: str, seen: tuple[str, ...]) -> Table:
     """The table of a preset or file, on top of whatever it extends."""
     if source in seen:
-        raise SpecError(f"The experiment {source!r} extends itself: {' -> '.join((*seen, source))}.")
+        raise SpecError(
+            f"The experiment {source!r} extends itself: {' -> '.join((*seen, source))}."
+        )
     table = _parse(_text(source), source)
     base = table.pop("extends", None)
     if base is None:
@@ -82,7 +84,9 @@ def _text(source: str) -> str:
     try:
         return Path(source).read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise SpecError(f"There is no file {source!r}; presets are listed by 'sparallel list'.") from error
+        raise SpecError(
+            f"There is no file {source!r}; presets are listed by 'sparallel list'."
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"The file {source!r} cannot be read: {error}.") from error
 
@@ -99,8 +103,10 @@ def _merge(base: Table, changes: Table) -> Table:
     merged = dict(base)
     for key, value in changes.items():
         below = merged.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        merged[key] = _merge(below, value) if both else value
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[key] = _merge(below, value)
+        else:
+            merged[key] = value
     return merged
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sparallel.spec import Experiment, Study
-from sparallel.store.store import Candidate, Costs, Store
+from sparallel.store.store import Store
+from sparallel.store.trials import Costs
+from sparallel.store.winners import Candidate
 from sparallel.strategies import Strategy
 from sparallel.strategies.choice import strategy_of
 from sparallel.strategies.facts import TrialFacts, Winner, judge, winner
@@ -53,10 +55,10 @@ class StudyRun:
         candidates = {
             goal: candidate
             for goal, goal_error in enumerate(store.experiment.goal_errors)
-            if (candidate := store.candidate(study, goal_error)) is not None
+            if (candidate := store.winners.candidate(study, goal_error)) is not None
         }
         experiment = store.experiment
-        facts, strategy = store.facts(study), strategy_of(experiment)
+        facts, strategy = store.trials.facts(study), strategy_of(experiment)
         return cls(study, experiment, store, place, points, facts, candidates, strategy)
 
     # what is known
@@ -116,7 +118,7 @@ class StudyRun:
             return None
         state = self.states.pop(chosen.trial, None)
         if state is None and self.facts[chosen.trial].step > 0:
-            state = self.store.state(self.study, chosen.trial)
+            state = self.store.trials.state(self.study, chosen.trial)
         task = Advance(self.trial(chosen.trial), state, chosen.until_step, self.place)
         return Key(self.study.label, chosen.trial), task
 
@@ -130,7 +132,9 @@ class StudyRun:
             if snapshot is not None:
                 parameters: bytes | None = snapshot.astype("<f4").tobytes()
             else:
-                parameters = self.store.snapshot(self.study, self.experiment.goal_errors[goal])
+                parameters = self.store.winners.snapshot(
+                    self.study, self.experiment.goal_errors[goal]
+                )
             trial = self.trial(best.trial)
             return key, Evaluate(trial, goal, best.steps, parameters, self.place)
         return None
@@ -163,24 +167,24 @@ class StudyRun:
         self.seconds += progress.seconds
         self.facts[key.trial] = TrialFacts(state.step, state.reached, state.infeasible_at)
         self.states[key.trial] = state
-        arrivals = {}
+        arrivals: dict[int, tuple[Candidate, Floats]] = {}
         for goal, parameters in progress.arrivals.items():
             steps = state.reached[goal]
             known = self.candidates.get(goal)
             if steps and (known is None or (steps, key.trial) < (known.steps, known.trial)):
-                self.candidates[goal] = Candidate(key.trial, steps, None)
+                self.candidates[goal] = Candidate(key.trial, steps)
                 self.snapshots[goal] = parameters
-                arrivals[goal] = (steps, parameters)
+                arrivals[goal] = (self.candidates[goal], parameters)
         costs = Costs(
             progress.examples_trained, progress.examples_checked, progress.checks, progress.seconds
         )
 
         def save() -> None:
             # The snapshot first: an arrival in the store then always has its parameters.
-            for goal, (steps, parameters) in arrivals.items():
+            for goal, (best, parameters) in arrivals.items():
                 goal_error = self.experiment.goal_errors[goal]
-                self.store.record_candidate(self.study, goal_error, key.trial, steps, parameters)
-            self.store.record(self.study, key.trial, self.points[key.trial], state, costs)
+                self.store.winners.record_candidate(self.study, goal_error, best, parameters)
+            self.store.trials.record(self.study, key.trial, self.points[key.trial], state, costs)
 
         return save
 
@@ -190,16 +194,13 @@ class StudyRun:
         goal = key.goal if key.goal is not None else 0
         best = self.winner(goal)
         steps = best.steps if best else 0
-        self.candidates[goal] = Candidate(key.trial, steps, done.test_error)
+        tested = Candidate(key.trial, steps, done.test_error)
+        self.candidates[goal] = tested
         self.snapshots.pop(goal, None)
 
         def save() -> None:
-            self.store.record_winner(
-                self.study,
-                self.experiment.goal_errors[goal],
-                Candidate(key.trial, steps, done.test_error),
-                done.network,
-            )
+            goal_error = self.experiment.goal_errors[goal]
+            self.store.winners.record_winner(self.study, goal_error, tested, done.network)
 
         return save
 
@@ -211,6 +212,6 @@ class StudyRun:
 
         def save() -> None:
             if final:
-                self.store.record_failure(self.study, key.trial, self.points[key.trial], why)
+                self.store.trials.record_failure(self.study, key.trial, self.points[key.trial], why)
 
         return save

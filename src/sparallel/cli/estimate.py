@@ -106,7 +106,9 @@ def _time(seconds: object) -> str:
 
 
 def _print(document: dict[str, object]) -> None:
-    table = Table(title=f"{document['name']} on {document['workers']} workers", title_justify="left")
+    table = Table(
+        title=f"{document['name']} on {document['workers']} workers", title_justify="left"
+    )
     for column in ("batch size", "sparsity", "expected K*", "time", "at most"):
         table.add_column(column, justify="right")
     rows = document["studies"]
@@ -124,7 +126,7 @@ def _print(document: dict[str, object]) -> None:
     console.print(table)
     console.print(
         f"In all about {_time(document['seconds'])} (of it {_time(document['seconds_pruning'])} "
-        f"for pruning, once); at most {_time(document['seconds_at_most'])} if no trial ever reaches "
-        "the goal.",
+        f"for pruning, once); at most {_time(document['seconds_at_most'])} if no trial ever "
+        "reaches the goal.",
         highlight=False,
     )

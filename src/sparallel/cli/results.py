@@ -63,7 +63,9 @@ def _cells(study: StudyRecord) -> list[str]:
     if not study.finished:
         steps = "open" if study.steps_to_result is None else f"<= {steps}"
     ties = f" (tied with {', '.join(map(str, study.ties))})" if study.ties else ""
-    examples = "" if study.steps_to_result is None else f"{study.steps_to_result * study.batch_size:,}"
+    examples = (
+        "" if study.steps_to_result is None else f"{study.steps_to_result * study.batch_size:,}"
+    )
     return [
         str(study.batch_size),
         f"{study.sparsity:g}",

@@ -56,7 +56,9 @@ def run(
     _run(asked, folder, workers, device, data_dir)
 
 
-def _run(asked: object, folder: Path, workers: int | None, device: str, data_dir: Path | None) -> None:
+def _run(
+    asked: object, folder: Path, workers: int | None, device: str, data_dir: Path | None
+) -> None:
     from sparallel.cli.progress import watch_for_terminal
     from sparallel.session import run_session
     from sparallel.spec import Experiment
@@ -75,8 +77,8 @@ def _run(asked: object, folder: Path, workers: int | None, device: str, data_dir
     if report.failures:
         count = len(report.failures)
         print(
-            f"sparallel: {count} trial{'s' * (count > 1)} failed, so some studies are open; the same "
-            f"command tries again. The first: {report.failures[0].strip()}",
+            f"sparallel: {count} trial{'s' * (count > 1)} failed, so some studies are open; "
+            f"the same command tries again. The first: {report.failures[0].strip()}",
             file=sys.stderr,
         )
         sys.exit(1)

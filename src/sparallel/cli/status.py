@@ -30,7 +30,9 @@ def status(folder: options.FolderArgument, json_: options.Json = False) -> None:
         if study.finished:
             continue
         steps = [trial.steps for trial in study.trials if trial.status is Status.PENDING]
-        best = f"best K={study.steps_to_result}" if study.steps_to_result else "goal not reached yet"
+        best = (
+            f"best K={study.steps_to_result}" if study.steps_to_result else "goal not reached yet"
+        )
         failed = study.count(Status.FAILED)
         console.print(
             f"  open: B={study.batch_size} sparsity={study.sparsity:g} goal={study.goal_error:g}: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparallel.forecast import expected_steps
-from sparallel.spec import Experiment
+from sparallel.spec import Experiment, Study
 from sparallel.strategies.slices import CHECK_WORK
 from sparallel.study_run import StudyRun
 
@@ -36,15 +36,13 @@ def _work(experiment: Experiment, study: StudyRun) -> float:
     return study.study.batch_size + CHECK_WORK / experiment.check_interval
 
 
-def _target(
-    experiment: Experiment, study: StudyRun, known: dict[object, int]
-) -> float | None:
+def _target(experiment: Experiment, study: StudyRun, known: dict[Study, int]) -> float | None:
     """The step at which the study's race will end."""
     if study.bound < experiment.last_check:
         return float(study.bound)
     if experiment.strategy == "exhaustive":
         return float(experiment.last_check)
-    likely = expected_steps(experiment, study.study, known)  # type: ignore[arg-type]
+    likely = expected_steps(experiment, study.study, known)
     if likely is None:
         return None
     reached = max(facts.step for facts in study.facts)

@@ -67,7 +67,9 @@ def _fetch(
             pooch.retrieve(url, files[0].sha256, files[0].path, folder, downloader=downloader)
             return
         unpack = pooch.Untar(members=[file.path for file in files], extract_dir="unpacked")
-        unpacked = pooch.retrieve(url, archive, name, folder, processor=unpack, downloader=downloader)
+        unpacked = pooch.retrieve(
+            url, archive, name, folder, processor=unpack, downloader=downloader
+        )
     except (requests.RequestException, OSError, ValueError) as error:
         wanted = ", ".join(str(folder / file.path) for file in files)
         raise DataError(

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-Value = TypeVar("Value", covariant=True)
+Value_co = TypeVar("Value_co", covariant=True)
 
 
-class Task(Protocol[Value]):
+class Task(Protocol[Value_co]):
     """Something to compute, as a value that can be sent anywhere and tried again."""
 
-    def run(self, stop: Callable[[], bool]) -> Value:
+    def run(self, stop: Callable[[], bool]) -> Value_co:
         """Compute; ends early, at a good state, once `stop()` is true."""
 
 
@@ -24,11 +24,11 @@ class Crash:
 
 
 @dataclass(frozen=True)
-class Done(Generic[Value]):
+class Done(Generic[Value_co]):
     """What became of the task submitted under `key`."""
 
     key: object
-    result: Value | Crash | None  # None: stopped before there was anything to keep
+    result: Value_co | Crash | None  # None: stopped before there was anything to keep
 
 
 class Executor(Protocol):

@@ -16,7 +16,7 @@ from typing import Any
 
 from sparallel.executors import Crash, Done, Task
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 def _work(connection: Connection, stop_flag: Any) -> None:

@@ -69,7 +69,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     path = folder / FILE
     if not path.is_file():
         raise StoreError(
-            f"There is no experiment in {folder}: 'sparallel run EXPERIMENT --out {folder}' makes one."
+            f"There is no experiment in {folder}: "
+            f"'sparallel run EXPERIMENT --out {folder}' makes one."
         )
     with told_plainly(folder):
         connection = _connect(path, read_only=True)

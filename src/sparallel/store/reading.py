@@ -31,9 +31,7 @@ def load_experiment(folder: Path) -> ExperimentRecord:
             )
         ]
         records = [
-            record
-            for study in studies
-            for record in _study_records(connection, experiment, study)
+            record for study in studies for record in _study_records(connection, experiment, study)
         ]
         sessions = [
             {**json.loads(provenance), "started": started, "ended": ended, "outcome": outcome}

@@ -71,10 +71,7 @@ class GoalCheck:
 
 def _chunk(missing: int, seen: int, errors: int) -> int:
     """How many examples to look at next, to find the `missing` errors without overshooting."""
-    if seen == 0:
-        wanted = missing
-    else:
-        wanted = missing * seen // max(errors, 1)
+    wanted = missing if seen == 0 else missing * seen // max(errors, 1)
     wanted = min(max(wanted, SMALLEST_CHUNK), LARGEST_CHUNK)
     return -(-wanted // SMALLEST_CHUNK) * SMALLEST_CHUNK
 

@@ -28,8 +28,10 @@ def margins_of(outputs: Tensor, labels: Tensor) -> Tensor:
 
 
 def guessed_margins(train: Batches, validation: Batches, classes: int) -> Tensor:
-    """The margins of a ridge classifier, in its dual form: its cost does not grow with the image."""
-    images, labels = train.gather(torch.arange(min(len(train), TRAINING_IMAGES), device=train.device))
+    """The margins of a ridge classifier, in its dual form, whose cost hardly grows with images."""
+    images, labels = train.gather(
+        torch.arange(min(len(train), TRAINING_IMAGES), device=train.device)
+    )
     images = images.flatten(1)
     centre, targets = images.mean(0), functional.one_hot(labels, classes).float()
     images = images - centre
@@ -37,7 +39,7 @@ def guessed_margins(train: Batches, validation: Batches, classes: int) -> Tensor
     gram.diagonal().add_(RIDGE * gram.diagonal().mean())
     weights = images.T @ torch.linalg.solve(gram, targets - targets.mean(0))
     outputs = []
-    for chosen in torch.arange(len(validation), device=train.device).split(1_000):
+    for chosen in torch.split(torch.arange(len(validation), device=train.device), 1_000):
         seen, _ = validation.gather(chosen)
         outputs.append((seen.flatten(1) - centre) @ weights)
     margins = margins_of(torch.cat(outputs) + targets.mean(0), validation.labels)

@@ -28,6 +28,11 @@ class TrialState:
     reached: tuple[int | None, ...]  # K of every goal reached so far
     infeasible_at: int | None  # the check that saw it diverge
 
+    @property
+    def ended(self) -> bool:
+        """Nothing more can happen to it: every goal is reached, or it has diverged."""
+        return self.infeasible_at is not None or None not in self.reached
+
     @classmethod
     def first(
         cls,

@@ -75,7 +75,9 @@ class Evaluate:
         parameters = self._parameters(bench, stop)
         test_error = bench.test_error(parameters)
         stream = io.BytesIO()
-        state = {name: value.contiguous() for name, value in bench.flat.network.state_dict().items()}
+        state = {
+            name: value.contiguous() for name, value in bench.flat.network.state_dict().items()
+        }
         torch.save(state, stream)
         return Evaluated(test_error, stream.getvalue())
 
