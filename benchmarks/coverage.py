@@ -42,7 +42,12 @@ def main() -> None:
                 covered = opened = naive = 0
                 for _ in range(options.simulations):
                     seen = observations_with_truth(
-                        c1, c2, sigma, batch_sizes, random, options.check_interval
+                        batch_sizes,
+                        random,
+                        c1=c1,
+                        c2=c2,
+                        sigma=sigma,
+                        check_interval=options.check_interval,
                     )
                     interval = profile(prepare(seen)).critical
                     covered += c1 / c2 in interval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from sparallel.analysis.noise import Observation
 
 
 def observations_with_truth(
+    batch_sizes: Sequence[int],
+    random: np.random.Generator,
+    *,
     c1: float,
     c2: float,
     sigma: float,
-    batch_sizes: Sequence[int],
-    random: np.random.Generator,
     check_interval: int = 16,
     max_steps: int = 40_000,
 ) -> list[Observation]:
@@ -48,11 +50,5 @@ def naive_critical_batch_size(
     c1, c2 = float(estimate[0]), float(estimate[1])
     slope = np.array([1 / c2, -c1 / c2**2])
     error = float(np.sqrt(slope @ covariance @ slope))
-    quantile = _normal_quantile(level)
+    quantile = NormalDist().inv_cdf(0.5 + level / 2)
     return c1 / c2, Interval(c1 / c2 - quantile * error, c1 / c2 + quantile * error, level)
-
-
-def _normal_quantile(level: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(0.5 + level / 2)
