@@ -18,11 +18,11 @@ from sparallel.analysis.profile import prepare, profile
 from sparallel.analysis.synthetic import naive_critical_batch_size, observations_with_truth
 
 DESIGNS = {
-    4: [16, 128, 1024, 8192],
-    6: [4, 16, 64, 256, 1024, 4096],
+    4: [4, 64, 512, 4096],
+    6: [2, 8, 64, 256, 1024, 8192],
     14: [2**power for power in range(1, 15)],
 }
-TRUTHS = [(1e5, 200.0), (3e5, 150.0), (1e5, 50.0)]
+TRUTHS = [(1.3e5, 220.0), (3e5, 150.0), (1e5, 50.0)]
 SIGMAS = [0.05, 0.1, 0.2, 0.3]
 
 
