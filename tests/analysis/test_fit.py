@@ -175,3 +175,29 @@ def test_two_batch_sizes_with_reruns_can_be_fitted() -> None:
     two = seen([6500, 800], [16, 256])
     found = fitted(two, Spread(squares=0.08, degrees_of_freedom=8))
     assert found.critical.low is not None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 15), st.one_of(st.none(), st.integers(1, 2500))),
+        min_size=3,
+        max_size=14,
+        unique_by=lambda pair: pair[0],
+    ),
+    st.sampled_from([NO_RERUNS, Spread(0.3, 5)]),
+)
+def test_any_table_of_steps_gives_an_estimate_inside_its_interval(
+    table: list[tuple[int, int | None]], spread: Spread
+) -> None:
+    observations = seen([k and 16 * k for _, k in table], [2**power for power, _ in table])
+    found = fit_profile(observations, spread)
+    if found is None:
+        assert why_not_fitted(observations, spread) is not None
+        return
+    fit = fit_from_profile(found)
+    assert found.low <= found.theta <= found.high
+    assert fit.c1 in fit.c1_interval or fit.c1 == 0
+    assert fit.c2 in fit.c2_interval or fit.c2 == 0
+    assert all(0 < p.low <= p.steps <= p.high < float("inf") for p in fit.band)
+    assert fit.goodness
