@@ -140,6 +140,13 @@ def test_critical_batch_size_beyond_the_range_is_warned_of() -> None:
     assert "outside the batch sizes tried" in found.answer[0]
 
 
+def test_curve_that_is_flat_throughout_has_already_passed_it() -> None:
+    flat = experiment_with_truth({0.0: (1.0, 300.0)}, [1024, 2048, 4096, 8192], sigma=0.0)
+    found = analyse([flat])
+    assert "already passed" in found.answer[0] or "outside the batch sizes" in found.answer[0]
+    assert any("below the smallest measured (1024)" in w for w in found.warnings)
+
+
 def test_first_batch_size_past_linear_scaling_is_warned_of() -> None:
     late = experiment_with_truth({0.0: (1e5, 200.0)}, [512, 1024, 2048, 4096, 8192], sigma=0.02)
     assert any("already past linear scaling" in w for w in analyse([late]).warnings)
@@ -152,7 +159,7 @@ def test_experiments_combine_into_one_curve() -> None:
 
 
 def test_same_folder_twice_changes_nothing() -> None:
-    assert analyse([EXPERIMENT, EXPERIMENT]).curves == analyse([EXPERIMENT]).curves
+    assert analyse([EXPERIMENT, EXPERIMENT]) == analyse([EXPERIMENT])
 
 
 def test_wider_search_of_a_study_replaces_a_higher_k() -> None:

@@ -54,7 +54,7 @@ def test_exact_curve_gives_back_its_constants() -> None:
     assert fit.steps(64) == pytest.approx(1e5 / 64 + 200, rel=0.01)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from([2, 3, 10]))
 def test_multiplying_every_k_multiplies_c1_and_c2(seed: int, factor: int) -> None:
     random = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def test_multiplying_every_k_multiplies_c1_and_c2(seed: int, factor: int) -> Non
     assert many.c1_interval.high == pytest.approx(factor * (one.c1_interval.high or 0), rel=1e-3)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1000))
 def test_multiplying_every_batch_size_moves_only_the_critical_one(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -151,7 +151,7 @@ def test_good_fits_are_seldom_called_poor() -> None:
         fit_from_profile(
             fitted(observations_with_truth(POWERS[3:11], random, c1=1e5, c2=200, sigma=0.1))
         ).is_poor
-        for _ in range(40)
+        for _ in range(30)
     ]
     assert sum(poor) <= 3
 
@@ -177,7 +177,7 @@ def test_two_batch_sizes_with_reruns_can_be_fitted() -> None:
     assert found.critical.low is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 15), st.one_of(st.none(), st.integers(1, 2500))),

@@ -27,15 +27,13 @@ def critical_from_fit(profile: Profile) -> CriticalBatchSize:
     sizes = np.exp(profile.data.log_batch[known])
     value = float(np.exp(profile.theta)) if np.isfinite(profile.theta) else None
     smallest, largest = round(sizes.min()), round(sizes.max())
-    if np.isneginf(profile.theta):
-        warning = _beyond("below the smallest", smallest, "smaller")
-    elif value is None or value > largest:
-        warning = _beyond("above the largest", largest, "larger")
-    elif value < smallest:
-        warning = _beyond("below the smallest", smallest, "smaller")
-    else:
-        warning = None
-    return CriticalBatchSize(FROM_FIT, value, profile.critical, warning is None, warning)
+    side = None
+    if profile.theta < np.log(smallest):
+        side = "below"
+    elif profile.theta > np.log(largest):
+        side = "above"
+    warning = _not_bracketed(side, smallest, largest)
+    return CriticalBatchSize(FROM_FIT, value, profile.critical, side is None, warning, side)
 
 
 def critical_from_points(
@@ -56,15 +54,14 @@ def critical_from_points(
     crossing = float(last_crossing(log_sizes, best)[0])
     value = float(np.exp(crossing)) if np.isfinite(crossing) else None
     interval = percentile_interval(last_crossing(log_sizes, draws))
-    warning = None
-    if value is None:
-        warning = _beyond("above the largest", sizes[-1], "larger")
-    elif interval.high is None:
+    side = "above" if value is None else None
+    warning = _not_bracketed(side, sizes[0], sizes[-1])
+    if value is not None and interval.high is None:
         warning = (
             f"Within the noise K* may stay within 20% of ideal scaling up to {sizes[-1]}, the "
             "largest batch size measured: try larger ones."
         )
-    return CriticalBatchSize(FROM_POINTS, value, interval, value is not None, warning)
+    return CriticalBatchSize(FROM_POINTS, value, interval, side is None, warning, side)
 
 
 def last_crossing(log_sizes: Array, log_steps: Array) -> Array:
@@ -81,8 +78,16 @@ def last_crossing(log_sizes: Array, log_steps: Array) -> Array:
     return np.where(ends, np.inf, found)
 
 
-def _beyond(where: str, size: int, direction: str) -> str:
+def _not_bracketed(side: str | None, smallest: int, largest: int) -> str | None:
+    if side is None:
+        return None
+    below = side == "below"
+    where = (
+        f"below the smallest measured ({smallest})"
+        if below
+        else (f"above the largest measured ({largest})")
+    )
     return (
-        f"The batch sizes tried do not bracket the critical one: it lies {where} measured "
-        f"({size}). Try {direction} batch sizes."
+        f"The batch sizes tried do not bracket the critical one: it lies {where}. "
+        f"Try {'smaller' if below else 'larger'} batch sizes."
     )

@@ -45,7 +45,9 @@ def curve_key(study: StudyRecord) -> CurveKey:
 def gather(experiments: Sequence[ExperimentRecord]) -> dict[CurveKey, list[Source]]:
     """Every study of every experiment by curve, in order of batch size."""
     curves: dict[CurveKey, list[Source]] = defaultdict(list)
-    for experiment in experiments:
+    for number, experiment in enumerate(experiments):
+        if experiment in experiments[:number]:
+            continue  # the same folder named twice tells nothing new
         for study in experiment.studies:
             curves[curve_key(study)].append(Source(study, experiment.name, experiment.folder))
     ordered = sorted(curves)

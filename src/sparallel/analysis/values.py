@@ -101,15 +101,17 @@ class CriticalBatchSize:
     interval: Interval
     is_bracketed: bool  # do the measured batch sizes lie on both sides of it?
     warning: str | None  # the sentence to show where they do not
+    side: str | None = None  # "above" or "below" the measured batch sizes, where not between
 
     def in_words(self) -> str:
         """For example: 700 [520, 950]."""
+        if self.value is None:
+            word = "already passed" if self.side == "below" else "not reached"
+            return f"{word} {self.interval.brackets(_batch)}"
         return f"{_batch(self.value)} {self.interval.brackets(_batch)}"
 
 
-def _batch(value: float | None) -> str:
-    if value is None:
-        return "not reached"
+def _batch(value: float) -> str:
     return f"{value:.0f}" if value < 1000 else f"{float(f'{value:.3g}'):.0f}"
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sparallel.analysis.interval import rounded
-from sparallel.analysis.values import Analysis, Curve, CurvePoint, Fit, Ratio
+from sparallel.analysis.values import Analysis, CriticalBatchSize, Curve, CurvePoint, Fit, Ratio
 from sparallel.report.textplot import Series, text_plot
 
 
@@ -68,8 +68,7 @@ def curve_table(curve: Curve) -> Table:
 def _below_table(curve: Curve) -> list[str]:
     """What the curve says, under the name of each definition."""
     lines = [
-        f"critical batch size, {c.definition}: {_number(c.value) or 'not reached'}, "
-        f"{c.interval.in_words()}"
+        f"critical batch size, {c.definition}: {_value(c)}, {c.interval.in_words()}"
         for c in curve.critical
     ]
     if curve.fit is not None:
@@ -86,6 +85,10 @@ def _below_table(curve: Curve) -> list[str]:
             "maximal data parallelism beyond"
         )
     return lines
+
+
+def _value(critical: CriticalBatchSize) -> str:
+    return critical.in_words().split(" [", 1)[0]
 
 
 def _noise(fit: Fit) -> str:
