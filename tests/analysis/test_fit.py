@@ -105,6 +105,17 @@ def test_right_censored_studies_pull_the_curve_up() -> None:
     )
 
 
+def test_intervals_of_c1_and_c2_cover_the_truth_about_as_they_say() -> None:
+    random = np.random.default_rng(8)
+    covered = [0, 0]
+    for _ in range(50):
+        found = fitted(observations_with_truth(POWERS[2:12:2], random, c1=1e5, c2=200, sigma=0.15))
+        fit = fit_from_profile(found)
+        covered[0] += 1e5 in fit.c1_interval
+        covered[1] += 200 in fit.c2_interval
+    assert min(covered) >= 43
+
+
 def test_reruns_narrow_the_interval_of_a_short_curve() -> None:
     short = seen([6500, 1300, 330, 210], [16, 128, 1024, 8192])
     alone = fitted(short).critical

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import comb
 from statistics import mean
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparallel.analysis.curves import curve_key
-from sparallel.analysis.subsets import half_search_interval, subset_curve
+from sparallel.analysis.subsets import best_of_subset, half_search_interval, subset_curve
 from sparallel.analysis.synthetic_experiment import experiment_with_truth
 from sparallel.analysis.values import SubsetCurve
 from sparallel.records import Status, StudyRecord, TrialRecord
@@ -58,6 +59,15 @@ def test_curve_falls_with_every_trial_added(steps: list[int], stopped: int, dive
         if before.median is not None:
             assert after.median is not None
             assert after.median <= before.median
+
+
+@given(st.integers(1, 60), st.data())
+def test_chances_are_the_binomial_ratios(total: int, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, total))
+    chances = best_of_subset(total, size)
+    exact = [comb(total - rank, size - 1) / comb(total, size) for rank in range(1, total + 1)]
+    assert chances == pytest.approx(exact, abs=1e-12)
+    assert sum(chances) == pytest.approx(1)
 
 
 def test_whole_set_gives_the_minimum_itself() -> None:
