@@ -158,6 +158,30 @@ def test_experiments_combine_into_one_curve() -> None:
     assert analyse(halves).curves == analyse([with_studies(list(studies))]).curves
 
 
+def test_pruning_methods_are_curves_of_their_own_and_named() -> None:
+    other = replace(EXPERIMENT, spec={"pruning": "magnitude"}, folder="other")
+    found = analyse([EXPERIMENT, other])
+    labels = [curve.label.rsplit(", ", 1)[1] for curve in found.curves]
+    assert labels == ["dense", "90% sparse (magnitude)", "90% sparse"]
+    assert len(found.ratios) == 2
+
+
+def test_budget_that_is_no_multiple_of_the_check_interval_ends_at_the_last_check() -> None:
+    study = replace(unreached(EXPERIMENT.studies[0]), max_steps=40_007)
+    point = analyse([with_studies([study])]).curves[0].points[0]
+    assert (point.crossed_after, point.budget) == (40_000, 40_007)
+
+
+def test_border_command_follows_the_recorded_one() -> None:
+    trial = {"learning_rate": 0.99, "momentum": 0.99}
+    study = EXPERIMENT.studies[0]
+    edge = replace(study, trials=tuple(replace(t, metaparameters=trial) for t in study.trials))
+    sessions = ({"command": ["/bin/sparallel", "run", "mine.toml", "--seed", "3"]},)
+    (verdict,) = analyse([replace(with_studies([edge]), sessions=sessions)]).borders
+    assert verdict.command is not None
+    assert verdict.command.startswith("sparallel run mine.toml --seed 3 --set space.learning_rate")
+
+
 def test_same_folder_twice_changes_nothing() -> None:
     assert analyse([EXPERIMENT, EXPERIMENT]) == analyse([EXPERIMENT])
 

@@ -35,7 +35,8 @@ class Observation:
 def observe(study: StudyRecord) -> Observation:
     """A finished study as an interval that holds K*."""
     if study.steps_to_result is None:
-        return Observation(study.batch_size, study.max_steps, None)
+        last_check = study.max_steps // study.check_interval * study.check_interval
+        return Observation(study.batch_size, last_check, None)
     after = max(study.steps_to_result - study.check_interval, 0)
     return Observation(study.batch_size, after, study.steps_to_result)
 

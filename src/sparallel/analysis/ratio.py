@@ -43,6 +43,7 @@ def ratio(sparse: Curve, dense: Curve) -> Ratio:
         if known
         else Interval(None, None),
         warnings=tuple(warnings),
+        pruning=sparse.pruning,
     )
 
 

@@ -9,6 +9,7 @@ from sparallel.records import StudyRecord
 
 FROM_FIT = "c1/c2 from the fit (steps are twice the minimum)"
 FROM_POINTS = "20% above ideal scaling, from the measured points"
+USUAL_PRUNING = "snip"  # goes without saying; any other method is named
 
 
 @dataclass(frozen=True, order=True)
@@ -143,16 +144,21 @@ class Curve:
     critical: tuple[CriticalBatchSize, ...]
     regimes: Regimes | None
     warnings: tuple[str, ...]
+    pruning: str = USUAL_PRUNING  # what made it sparse; of no account where dense
 
     @property
     def label(self) -> str:
         """The curve's name in a table or a legend."""
-        return f"{self.workload}, goal {self.goal_error:g}, {sparsity_in_words(self.sparsity)}"
+        words = sparsity_in_words(self.sparsity, self.pruning)
+        return f"{self.workload}, goal {self.goal_error:g}, {words}"
 
 
-def sparsity_in_words(sparsity: float) -> str:
-    """dense, or for example: 90% sparse."""
-    return "dense" if sparsity == 0 else f"{100 * sparsity:g}% sparse"
+def sparsity_in_words(sparsity: float, pruning: str = USUAL_PRUNING) -> str:
+    """dense, or for example: 90% sparse; a pruning method other than the usual one is named."""
+    if sparsity == 0:
+        return "dense"
+    method = "" if pruning == USUAL_PRUNING else f" ({pruning})"
+    return f"{100 * sparsity:g}% sparse{method}"
 
 
 @dataclass(frozen=True)
@@ -176,11 +182,12 @@ class Ratio:
     mean: float | None
     mean_interval: Interval
     warnings: tuple[str, ...]
+    pruning: str = USUAL_PRUNING
 
     @property
     def label(self) -> str:
         """The ratio's name in a table or a legend."""
-        words = sparsity_in_words(self.sparsity)
+        words = sparsity_in_words(self.sparsity, self.pruning)
         return f"{self.workload}, goal {self.goal_error:g}, {words} over dense"
 
 
