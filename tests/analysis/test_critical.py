@@ -95,7 +95,7 @@ def test_one_batch_size_has_no_20_percent_point() -> None:
 def test_regimes_follow_the_stated_rule() -> None:
     critical = from_fit(SIZES)
     assert critical.value is not None
-    found = regimes(critical, False, SIZES)
+    found = regimes(critical, SIZES)
     assert found.linear_up_to == pytest.approx(0.2 * critical.value)
     assert found.maximal_from == pytest.approx(5 * critical.value)
     names = dict(found.measured)
@@ -111,7 +111,15 @@ def test_regimes_follow_the_stated_rule() -> None:
 
 
 def test_curve_without_a_bend_is_one_regime() -> None:
-    unbent = CriticalBatchSize(FROM_FIT, None, Interval(64, None), False, "beyond")
-    assert regimes(unbent, False, [2, 4]).measured == ((2, LINEAR), (4, LINEAR))
-    assert regimes(unbent, True, [2]).measured == ((2, MAXIMAL),)
-    assert regimes(unbent, False, [2]).linear_interval.low == pytest.approx(12.8)
+    unbent = CriticalBatchSize(FROM_FIT, None, Interval(64, None), False, "beyond", "above")
+    assert regimes(unbent, [2, 4]).measured == ((2, LINEAR), (4, LINEAR))
+    assert regimes(unbent, [2]).linear_interval.low == pytest.approx(12.8)
+    flat = CriticalBatchSize(FROM_FIT, None, Interval(None, 64), False, "beyond", "below")
+    assert regimes(flat, [128]).measured == ((128, MAXIMAL),)
+
+
+def test_estimate_far_outside_and_open_is_no_number() -> None:
+    critical = from_fit([2, 4, 8, 16], sigma=0.02, c2=1e-6)
+    assert critical.value is None
+    assert critical.interval.low is not None
+    assert critical.in_words().startswith("not reached [")

@@ -81,7 +81,7 @@ def _curve(key: CurveKey, sources: Sequence[Source]) -> Curve:
         points=curve_points(chosen, noise),
         fit=fit,
         critical=tuple(critical),
-        regimes=None if fit is None else regimes(critical[0], fit.c1 == 0, sizes),
+        regimes=None if fit is None else regimes(critical[0], sizes),
         warnings=tuple(dict.fromkeys(warnings)),
         pruning=key.pruning,
     )

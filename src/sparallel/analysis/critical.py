@@ -19,13 +19,15 @@ from sparallel.analysis.profile import Profile
 from sparallel.analysis.values import FROM_FIT, FROM_POINTS, CriticalBatchSize
 
 ABOVE_IDEAL = 1.2
+# So many times outside the measured batch sizes, and open on that side, an estimate is an
+# accident of the noise: no number is given for it.
+BEYOND = 10
 
 
 def critical_from_fit(profile: Profile) -> CriticalBatchSize:
     """c1/c2 with its profile-likelihood interval."""
     known = np.isfinite(profile.data.upper)
     sizes = np.exp(profile.data.log_batch[known])
-    value = float(np.exp(profile.theta)) if np.isfinite(profile.theta) else None
     smallest, largest = round(sizes.min()), round(sizes.max())
     side = None
     if profile.theta < np.log(smallest):
@@ -33,7 +35,11 @@ def critical_from_fit(profile: Profile) -> CriticalBatchSize:
     elif profile.theta > np.log(largest):
         side = "above"
     warning = _not_bracketed(side, smallest, largest)
-    return CriticalBatchSize(FROM_FIT, value, profile.critical, side is None, warning, side)
+    interval = profile.critical
+    far_above = profile.theta > np.log(BEYOND * largest) and interval.high is None
+    far_below = profile.theta < np.log(smallest / BEYOND) and interval.low is None
+    value = None if far_above or far_below else float(np.exp(profile.theta))
+    return CriticalBatchSize(FROM_FIT, value, interval, side is None, warning, side)
 
 
 def critical_from_points(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sparallel.analysis.interval import rounded
+from sparallel.analysis.interval import Interval, rounded
 from sparallel.analysis.values import Analysis, CriticalBatchSize, Curve, CurvePoint, Fit, Ratio
 from sparallel.report.textplot import Series, text_plot
 
@@ -18,7 +22,7 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
         if curve.points:
             console.print(curve_table(curve))
             for line in _below_table(curve):
-                console.print(Text(f"  {line}"))
+                console.print(_indented(line))
             console.print()
     for ratio in analysis.ratios:
         if ratio.points:
@@ -27,7 +31,7 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
         console.print(Text(line), no_wrap=True, crop=True)
     console.print(Text("Answer", style="bold"))
     for sentence in analysis.answer:
-        console.print(Text(f"  {sentence}"))
+        console.print(_indented(sentence))
     _print_list(console, "Warnings", analysis.warnings)
     outside = [
         f"batch size {v.batch_size}, sparsity {v.sparsity:g}, goal {v.goal_error:g}: {v.verdict}"
@@ -42,26 +46,37 @@ def curve_table(curve: Curve) -> Table:
     """K* of one curve by batch size; reruns have their own column, beside the minimum."""
     reruns = any(point.reruns for point in curve.points)
     halves = any(point.subsample_interval for point in curve.points)
-    table = Table(title=escape(curve.label), title_justify="left")
-    headings = ["B", "K*", "95% interval"]
-    headings += ["K* of half the trials"] if halves else []
-    headings += ["rerun median"] if reruns else []
-    headings += ["examples", "seconds", "x ideal", "trials"]
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    columns: dict[str, Callable[[CurvePoint], str]] = {
+        "B": lambda p: str(p.batch_size),
+        "K*": lambda p: f">{p.budget}" if p.steps is None else str(p.steps),
+        "95% interval": lambda p: _short(p.interval),
+        **({"half trials": lambda p: _short(p.subsample_interval)} if halves else {}),
+        **({"rerun median": _reruns} if reruns else {}),
+        "examples": lambda p: "" if p.examples is None else str(p.examples),
+        "seconds": lambda p: _number(p.seconds_to_result),
+        "x ideal": lambda p: _number(p.above_ideal),
+    }
+    trials = {point.trials for point in curve.points}
+    if len(trials) > 1:
+        columns["trials"] = lambda p: str(p.trials)
+    each = "" if len(trials) > 1 else f", {trials.pop()} trials a study"
+    table = _table(curve.label + each, list(columns))
     for point in curve.points:
-        cells = [str(point.batch_size), _steps(point)]
-        cells.append("" if point.interval is None else point.interval.brackets(_whole))
-        if halves:
-            half = point.subsample_interval
-            cells.append("" if half is None else half.brackets(_whole))
-        if reruns:
-            cells.append(_reruns(point))
-        cells.append("" if point.examples is None else str(point.examples))
-        cells.append(_number(point.seconds_to_result))
-        cells.append(_number(point.above_ideal))
-        cells.append(str(point.trials))
-        table.add_row(*map(escape, cells))
+        table.add_row(*(escape(cell(point)) for cell in columns.values()))
+    return table
+
+
+def _table(title: str, headings: list[str]) -> Table:
+    """A plain table; in a narrow terminal its cells fold, so that no digit is ever cut."""
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
     return table
 
 
@@ -99,12 +114,10 @@ def _noise(fit: Fit) -> str:
 def ratio_table(ratio: Ratio) -> Table:
     """Sparse over dense K* by batch size; rerun medians have their own column."""
     reruns = any(point.rerun_ratio is not None for point in ratio.points)
-    table = Table(title=escape(f"K*: {ratio.label}"), title_justify="left")
     headings = ["B", "K* ratio", "95% interval"]
-    for heading in [*headings, "rerun-median ratio"] if reruns else headings:
-        table.add_column(heading, justify="right")
+    table = _table(f"K*: {ratio.label}", headings + ["rerun-median ratio"] * reruns)
     for point in ratio.points:
-        cells = [str(point.batch_size), _number(point.ratio), point.interval.brackets()]
+        cells = [str(point.batch_size), _number(point.ratio), point.interval.short()]
         cells += [_number(point.rerun_ratio)] if reruns else []
         table.add_row(*map(escape, cells))
     return table
@@ -135,26 +148,26 @@ def _reached(curve: Curve) -> list[tuple[float, float]]:
     return [(p.batch_size, p.steps) for p in curve.points if p.steps is not None]
 
 
+def _indented(sentence: str) -> Padding:
+    return Padding(Text(sentence), (0, 0, 0, 2))
+
+
 def _print_list(console: Console, title: str, sentences: list[str] | tuple[str, ...]) -> None:
     if sentences:
         console.print(Text(title, style="bold"))
         for sentence in sentences:
-            console.print(Text(f"  {sentence}"))
-
-
-def _steps(point: CurvePoint) -> str:
-    return f"> {point.budget}" if point.steps is None else str(point.steps)
+            console.print(_indented(sentence))
 
 
 def _reruns(point: CurvePoint) -> str:
     if not point.reruns:
         return ""
-    median = "none arrived" if point.rerun_median is None else f"{point.rerun_median:g}"
-    return f"{median} ({point.reruns_arrived} of {point.reruns})"
+    median = "none" if point.rerun_median is None else f"{point.rerun_median:g}"
+    return f"{median} ({point.reruns_arrived}/{point.reruns})"
 
 
-def _whole(value: float) -> str:
-    return f"{value:.0f}"
+def _short(interval: Interval | None) -> str:
+    return "" if interval is None else interval.short(lambda value: f"{value:.0f}")
 
 
 def _number(value: float | None) -> str:
