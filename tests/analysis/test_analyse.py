@@ -208,6 +208,16 @@ def test_other_seeds_are_points_of_their_own_and_tell_the_noise() -> None:
     assert both.fit.degrees_of_freedom == one.fit.degrees_of_freedom + 6
 
 
+def test_ratio_over_several_seeds_is_their_geometric_mean() -> None:
+    twice = [replace(s, seed=1, steps_to_result=4 * (s.steps_to_result or 0))
+             for s in EXPERIMENT.studies if s.sparsity == 0.9 and s.steps_to_result]  # fmt: skip
+    once, more = (
+        analyse([with_studies([*EXPERIMENT.studies, *extra])]).ratios[0] for extra in ([], twice)
+    )
+    assert once.points[3].ratio is not None
+    assert more.points[3].ratio == pytest.approx(2 * once.points[3].ratio)
+
+
 def test_unequal_numbers_of_trials_are_warned_of() -> None:
     studies = list(EXPERIMENT.studies)
     studies[0] = replace(studies[0], trials=studies[0].trials[:8])
@@ -243,3 +253,12 @@ def test_several_goals_are_curves_of_their_own_and_named() -> None:
     found = analyse([with_studies([*EXPERIMENT.studies, *easier])])
     assert len(found.curves) == 4
     assert all(s.startswith("mnist · simple-cnn") for s in found.answer)
+
+
+def test_curves_without_a_shared_batch_size_have_no_ratio() -> None:
+    dense = [s for s in EXPERIMENT.studies if s.sparsity == 0 and s.batch_size < 100]
+    sparse = [s for s in EXPERIMENT.studies if s.sparsity != 0 and s.batch_size > 100]
+    found = analyse([with_studies([*dense, *sparse])])
+    assert found.ratios[0].points == ()
+    assert found.ratios[0].mean is None
+    assert len(found.answer) == 2
