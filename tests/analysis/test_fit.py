@@ -173,6 +173,7 @@ def test_good_fits_are_seldom_called_poor() -> None:
         (seen([None, None, None], [2, 4, 8]), "No study reached the goal"),
         (seen([320], [8]), "one batch size only (8)"),
         (seen([320, 160], [8, 16]), "three measured batch sizes"),
+        (seen([320, 16, 16], [8, 512, 1024]), "reached at the first check does not count"),
     ],
 )
 def test_too_little_data_is_a_sentence_and_no_fit(
