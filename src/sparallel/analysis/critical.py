@@ -34,7 +34,7 @@ def critical_from_fit(profile: Profile) -> CriticalBatchSize:
         side = "below"
     elif profile.theta > np.log(largest):
         side = "above"
-    warning = _not_bracketed(side, smallest, largest)
+    warning = _not_bracketed(side, "c1/c2", smallest, largest)
     interval = profile.critical
     far_above = profile.theta > np.log(BEYOND * largest) and interval.high is None
     far_below = profile.theta < np.log(smallest / BEYOND) and interval.low is None
@@ -61,7 +61,7 @@ def critical_from_points(
     value = float(np.exp(crossing)) if np.isfinite(crossing) else None
     interval = percentile_interval(last_crossing(log_sizes, draws))
     side = "above" if value is None else None
-    warning = _not_bracketed(side, sizes[0], sizes[-1])
+    warning = _not_bracketed(side, "20% above ideal", sizes[0], sizes[-1])
     if value is not None and interval.high is None:
         warning = (
             f"Within the noise K* may stay within 20% of ideal scaling up to {sizes[-1]}, the "
@@ -84,16 +84,15 @@ def last_crossing(log_sizes: Array, log_steps: Array) -> Array:
     return np.where(ends, np.inf, found)
 
 
-def _not_bracketed(side: str | None, smallest: int, largest: int) -> str | None:
+def _not_bracketed(side: str | None, short: str, smallest: int, largest: int) -> str | None:
     if side is None:
         return None
-    below = side == "below"
-    where = (
-        f"below the smallest measured ({smallest})"
-        if below
-        else (f"above the largest measured ({largest})")
+    where, size, direction = (
+        ("below the smallest", smallest, "smaller")
+        if side == "below"
+        else ("above the largest", largest, "larger")
     )
     return (
-        f"The batch sizes tried do not bracket the critical one: it lies {where}. "
-        f"Try {'smaller' if below else 'larger'} batch sizes."
+        f"The batch sizes tried do not bracket the critical one ({short}): it lies {where} "
+        f"measured ({size}). Try {direction} batch sizes."
     )
