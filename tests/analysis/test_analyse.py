@@ -129,8 +129,21 @@ def test_one_batch_size_only_is_a_ratio_and_no_curve() -> None:
     found = analyse([with_studies([s for s in EXPERIMENT.studies if s.batch_size == 64])])
     assert found.curves[0].fit is None
     assert any("one batch size only (64)" in w for w in found.warnings)
-    assert any("check interval only" in w for w in found.warnings)
+    assert any("the ratios have no interval" in w for w in found.warnings)
+    assert found.ratios[0].points[0].interval.is_unbounded
+    assert found.curves[0].points[0].interval is None
     assert "at batch size 64" in found.answer[-1]
+
+
+def test_reruns_alone_tell_the_noise_of_a_single_batch_size() -> None:
+    found = analyse([experiment_with_truth(TRUTH, [64], sigma=0.1, repeats=6)])
+    assert found.curves[0].fit is None
+    assert found.curves[0].noise is not None
+    assert found.curves[0].noise.degrees_of_freedom == 5
+    interval = found.ratios[0].points[0].interval
+    assert interval.low is not None
+    assert interval.high is not None
+    assert (3e5 / 64 + 400) / (1e5 / 64 + 200) in interval
 
 
 def test_critical_batch_size_beyond_the_range_is_warned_of() -> None:

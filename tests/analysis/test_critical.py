@@ -56,6 +56,15 @@ def test_points_alone_give_the_20_percent_batch_size() -> None:
     assert critical.value == pytest.approx(8 * 2**0.5, rel=0.01)  # half way on log axes
 
 
+def test_without_known_noise_there_is_no_interval() -> None:
+    exact = [Observation(4, 999, 1000), Observation(64, 499, 500)]
+    critical = critical_from_points(exact, None)
+    assert critical is not None
+    assert critical.value is not None
+    assert critical.interval.is_unbounded
+    assert critical.in_words().endswith("[interval not known]")
+
+
 def test_the_last_crossing_counts() -> None:
     log_sizes = np.log([1.0, 2, 4, 8])
     excess = np.array([[0.0, 0.3, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0]])
@@ -80,7 +89,7 @@ def test_interval_from_points_covers_the_truth_about_as_it_says() -> None:
 
 def test_ideal_scaling_throughout_is_not_a_critical_batch_size() -> None:
     ideal = [Observation(b, 32768 // b - 1, 32768 // b) for b in [4, 16, 64]]
-    critical = critical_from_points(ideal, None)
+    critical = critical_from_points(ideal, Noise(0.01, 5))
     assert critical is not None
     assert critical.value is None
     assert critical.interval.high is None

@@ -84,6 +84,7 @@ def _curve(key: CurveKey, sources: Sequence[Source]) -> Curve:
         regimes=None if fit is None else regimes(critical[0], sizes),
         warnings=tuple(dict.fromkeys(warnings)),
         pruning=key.pruning,
+        noise=noise,
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparallel.analysis.interval import Interval
 from sparallel.analysis.likelihood import Array
 from sparallel.analysis.noise import Noise, Observation, draw_log_steps, percentile_interval
 from sparallel.analysis.profile import Profile
@@ -45,7 +46,10 @@ def critical_from_fit(profile: Profile) -> CriticalBatchSize:
 def critical_from_points(
     observations: Sequence[Observation], noise: Noise | None
 ) -> CriticalBatchSize | None:
-    """The 20% batch size with an interval from draws of K*; None with fewer than two points."""
+    """The 20% batch size with an interval from draws of K*; None with fewer than two points.
+
+    Where the noise is not known there is no interval: the check interval alone would feign one.
+    """
     measured = [o for o in observations if o.steps is not None]
     sizes = sorted({o.batch_size for o in measured})
     if len(sizes) < 2:
@@ -56,13 +60,15 @@ def critical_from_points(
     share = np.stack([column == i for i in range(len(sizes))]).astype(np.float64)
     share /= share.sum(axis=1, keepdims=True)
     best = np.log([[o.steps or 1 for o in measured]]) @ share.T
-    draws = draw_log_steps(measured, noise) @ share.T
     crossing = float(last_crossing(log_sizes, best)[0])
     value = float(np.exp(crossing)) if np.isfinite(crossing) else None
-    interval = percentile_interval(last_crossing(log_sizes, draws))
+    interval = Interval(None, None)
+    if noise is not None:
+        draws = draw_log_steps(measured, noise) @ share.T
+        interval = percentile_interval(last_crossing(log_sizes, draws))
     side = "above" if value is None else None
     warning = _not_bracketed(side, "20% above ideal", sizes[0], sizes[-1])
-    if value is not None and interval.high is None:
+    if value is not None and noise is not None and interval.high is None:
         warning = (
             f"Within the noise K* may stay within 20% of ideal scaling up to {sizes[-1]}, the "
             "largest batch size measured: try larger ones."

@@ -130,10 +130,13 @@ def _point(source: Source, first: StudyRecord | None, noise: Noise | None) -> Cu
     arrived = [r.steps for r in study.repeats if r.steps is not None]
     start = first.steps_to_result if first is not None else None
     ideal = None if first is None or start is None else start * first.batch_size / study.batch_size
+    interval: Interval | None
     if steps is None:
         interval = Interval(float(study.max_steps), None)
-    else:
+    elif noise is not None:
         interval = percentile_interval(draw_log_steps([seen], noise)[:, 0])
+    else:
+        interval = None
     examples = None if steps is None else steps * study.batch_size
     return CurvePoint(
         batch_size=study.batch_size,

@@ -47,6 +47,8 @@ class Interval:
 
     def brackets(self, write: Callable[[float], str] = rounded) -> str:
         """The short form: [520, 950], [520, no upper limit]."""
+        if self.is_unbounded:
+            return "[interval not known]"
         low = "no lower limit" if self.low is None else write(self.low)
         high = "no upper limit" if self.high is None else write(self.high)
         return f"[{low}, {high}]"
@@ -57,7 +59,7 @@ class Interval:
             return f"{write(self.low)}–{write(self.high)}"
         if self.low is not None:
             return f"≥ {write(self.low)}"
-        return "not limited" if self.high is None else f"≤ {write(self.high)}"
+        return "not known" if self.high is None else f"≤ {write(self.high)}"
 
     def in_words(self, write: Callable[[float], str] = rounded) -> str:
         """The long form: between 520 and 950; at least 520, no upper limit."""

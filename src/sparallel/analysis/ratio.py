@@ -11,27 +11,34 @@ from sparallel.analysis.likelihood import Array
 from sparallel.analysis.noise import Noise, Observation, draw_log_steps, percentile_interval
 from sparallel.analysis.values import Curve, CurvePoint, Ratio, RatioPoint
 
+UNKNOWN = Interval(None, None)
+
 
 def ratio(sparse: Curve, dense: Curve) -> Ratio:
     """The ratios at the batch sizes both curves have, and their geometric mean."""
     shared = sorted({p.batch_size for p in sparse.points} & {p.batch_size for p in dense.points})
     above = [_at(sparse, size) for size in shared]
     below = [_at(dense, size) for size in shared]
-    # Independent streams: one draw of the noise must not cancel between the curves.
-    draws = _draws(sparse, above, 1) - _draws(dense, below, 2)
+    draws = None
+    if sparse.noise is not None and dense.noise is not None:
+        # Independent streams: one draw of the noise must not cancel between the curves.
+        draws = _draws(above, sparse.noise, 1) - _draws(below, dense.noise, 2)
     points = tuple(
-        _ratio_point(a, b, draws[:, i]) for i, (a, b) in enumerate(zip(above, below, strict=True))
+        _ratio_point(a, b, UNKNOWN if draws is None else percentile_interval(draws[:, i]))
+        for i, (a, b) in enumerate(zip(above, below, strict=True))
     )
     known = [i for i, p in enumerate(points) if p.ratio is not None]
     logs = [np.log(p.ratio) for p in points if p.ratio is not None]
-    nothing = Interval(None, None)
+    mean_interval = UNKNOWN
+    if draws is not None and known:
+        mean_interval = percentile_interval(draws[:, known].mean(axis=1))
     return Ratio(
         workload=sparse.workload,
         goal_error=sparse.goal_error,
         sparsity=sparse.sparsity,
         points=points,
         mean=float(np.exp(np.mean(logs))) if logs else None,
-        mean_interval=percentile_interval(draws[:, known].mean(axis=1)) if known else nothing,
+        mean_interval=mean_interval,
         warnings=tuple(_warnings(sparse, dense, [*zip(above, below, strict=True)])),
         pruning=sparse.pruning,
     )
@@ -43,7 +50,7 @@ def _at(curve: Curve, batch_size: int) -> list[CurvePoint]:
     return [p for p in here if p.steps is not None] or here
 
 
-def _draws(curve: Curve, groups: Sequence[list[CurvePoint]], stream: int) -> Array:
+def _draws(groups: Sequence[list[CurvePoint]], noise: Noise, stream: int) -> Array:
     """Draws of log K* at each batch size, the mean over seeds where there are several."""
     # An unreached goal is drawn at its budget, the least it can be: it limits from one side.
     seen = [
@@ -53,7 +60,6 @@ def _draws(curve: Curve, groups: Sequence[list[CurvePoint]], stream: int) -> Arr
         for group in groups
         for p in group
     ]
-    noise = None if curve.fit is None else Noise(curve.fit.sigma, curve.fit.degrees_of_freedom)
     share = np.zeros((len(seen), len(groups)))
     start = 0
     for column, group in enumerate(groups):
@@ -68,9 +74,10 @@ def _log_mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(np.log(known))) if known and len(known) == len(values) else None
 
 
-def _ratio_point(above: list[CurvePoint], below: list[CurvePoint], draws: Array) -> RatioPoint:
+def _ratio_point(
+    above: list[CurvePoint], below: list[CurvePoint], interval: Interval
+) -> RatioPoint:
     top, bottom = _log_mean([p.steps for p in above]), _log_mean([p.steps for p in below])
-    interval = percentile_interval(draws)
     return RatioPoint(
         batch_size=above[0].batch_size,
         ratio=_quotient(top, bottom),
@@ -97,9 +104,9 @@ def _warnings(
             "Sparse and dense studies searched unequal numbers of trials: K* falls with the "
             "number of trials, so the ratio is biased."
         )
-    if sparse.fit is None or dense.fit is None:
+    if pairs and (sparse.noise is None or dense.noise is None):
         warnings.append(
-            "The noise between seeds is not known for both curves: the intervals count the "
-            "check interval only."
+            "The noise between seeds is not known for both curves, so the ratios have no "
+            "interval: add batch sizes (three or more) or reruns (--repeats)."
         )
     return warnings

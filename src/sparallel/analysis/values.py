@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sparallel.analysis.interval import Interval
+from sparallel.analysis.noise import Noise
 from sparallel.records import StudyRecord
 
 FROM_FIT = "c1/c2 from the fit (steps are twice the minimum)"
@@ -39,7 +40,7 @@ class CurvePoint:
     crossed_after: int
     budget: int
     trials: int
-    interval: Interval | None  # K* under the check interval and the curve's noise
+    interval: Interval | None  # K* under check interval and noise; None if that is not known
     subsample_interval: Interval | None  # K* over random halves of the trials, where known
     examples: int | None  # examples-to-result, K* x B
     seconds_to_result: float | None  # the winner's share of the study's seconds
@@ -145,6 +146,7 @@ class Curve:
     regimes: Regimes | None
     warnings: tuple[str, ...]
     pruning: str = USUAL_PRUNING  # what made it sparse; of no account where dense
+    noise: Noise | None = None  # of log K, from the fit or else from reruns; None if not known
 
     @property
     def label(self) -> str:

@@ -20,12 +20,14 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     """Print everything a user wants to see at once; text from specs is never markup."""
     for curve in analysis.curves:
         if curve.points:
+            console.print(Text(_title(curve), style="bold"))
             console.print(curve_table(curve))
             for line in _below_table(curve):
                 console.print(_indented(line))
             console.print()
     for ratio in analysis.ratios:
         if ratio.points:
+            console.print(Text(f"K*: {ratio.label}", style="bold"))
             console.print(ratio_table(ratio))
     for line in _plots(analysis):
         console.print(Text(line), no_wrap=True, crop=True)
@@ -59,18 +61,20 @@ def curve_table(curve: Curve) -> Table:
     trials = {point.trials for point in curve.points}
     if len(trials) > 1:
         columns["trials"] = lambda p: str(p.trials)
-    each = "" if len(trials) > 1 else f", {trials.pop()} trials a study"
-    table = _table(curve.label + each, list(columns))
+    table = _table(list(columns))
     for point in curve.points:
         table.add_row(*(escape(cell(point)) for cell in columns.values()))
     return table
 
 
-def _table(title: str, headings: list[str]) -> Table:
+def _title(curve: Curve) -> str:
+    trials = {point.trials for point in curve.points}
+    return curve.label + ("" if len(trials) > 1 else f", {trials.pop()} trials a study")
+
+
+def _table(headings: list[str]) -> Table:
     """A plain table; in a narrow terminal its cells fold, so that no digit is ever cut."""
     table = Table(
-        title=escape(title),
-        title_justify="left",
         box=SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
@@ -115,7 +119,7 @@ def ratio_table(ratio: Ratio) -> Table:
     """Sparse over dense K* by batch size; rerun medians have their own column."""
     reruns = any(point.rerun_ratio is not None for point in ratio.points)
     headings = ["B", "K* ratio", "95% interval"]
-    table = _table(f"K*: {ratio.label}", headings + ["rerun-median ratio"] * reruns)
+    table = _table(headings + ["rerun-median ratio"] * reruns)
     for point in ratio.points:
         cells = [str(point.batch_size), _number(point.ratio), point.interval.short()]
         cells += [_number(point.rerun_ratio)] if reruns else []
@@ -129,8 +133,11 @@ def _plots(analysis: Analysis) -> list[str]:
     groups = dict.fromkeys((c.workload, c.goal_error) for c in analysis.curves)
     for workload, goal in groups:
         curves = [c for c in analysis.curves if (c.workload, c.goal_error) == (workload, goal)]
+        sizes = {size for curve in curves for size, _ in _reached(curve)}
+        if len(sizes) < 2:
+            continue  # one batch size draws no curve
         plot = text_plot([_series(curve) for curve in curves if _reached(curve)])
-        lines += ["", f"{workload}, goal {goal:g}", *plot] if plot else []
+        lines += ["", f"{workload}, goal {goal:g}", *plot]
     return [*lines, ""] if lines else []
 
 
