@@ -1,0 +1,130 @@
+"""Every figure that the records and the analysis have data for, written to one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from matplotlib.figure import Figure
+
+from sparallel.analysis import Analysis, WorkloadKey
+from sparallel.figures.files import save, slug
+from sparallel.figures.metaparameters import draw_metaparameter, metaparameter_table
+from sparallel.figures.optimizers import draw_optimizers, optimizers_table
+from sparallel.figures.ratio import draw_ratio, ratio_table
+from sparallel.figures.scaling import draw_scaling, scaling_table
+from sparallel.figures.trial_map import draw_trial_map, trial_map_plane, trial_map_table
+from sparallel.figures.trials import pages
+from sparallel.records import ExperimentRecord, StudyRecord
+from sparallel.tables import Table
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A figure to be drawn: its file name, its data, and how to draw it."""
+
+    name: str
+    data: Table
+    draw: Callable[[], Figure]
+
+
+def draw_all(
+    experiments: Sequence[ExperimentRecord],
+    analysis: Analysis,
+    folder: Path,
+    progress: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write every figure as png, svg, pdf and csv, and return the files, in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for plan in _plans(experiments, analysis):
+        if progress is not None:
+            progress(plan.name)
+        written.extend(save(plan.draw(), plan.data, folder, plan.name))
+    return written
+
+
+def _plans(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Iterator[Plan]:
+    yield from _scaling(analysis)
+    yield from _optimizers(analysis)
+    ratios = ratio_table(analysis.ratios)
+    if ratios.rows:
+        yield Plan("ratio", ratios, lambda: draw_ratio(ratios, "What sparsity costs in steps"))
+    for experiment in experiments:
+        prefix = f"{slug(experiment.name)}-" if len(experiments) > 1 else ""
+        yield from _search(experiment, prefix)
+
+
+def _scaling(analysis: Analysis) -> Iterator[Plan]:
+    groups = _grouped(analysis.curves, lambda c: (c.workload, c.goal_error))
+    for (workload, goal), curves in groups:
+        data = scaling_table(curves)
+        if any(kind in ("measured", "beyond budget") for kind in data.column("kind")):
+            title = f"{workload}, goal error {goal:g}"
+            yield Plan(
+                f"scaling-{slug(str(workload))}-goal-{goal:g}",
+                data,
+                lambda data=data, title=title: draw_scaling(data, title),  # type: ignore[misc]
+            )
+
+
+def _optimizers(analysis: Analysis) -> Iterator[Plan]:
+    groups = _grouped(
+        analysis.curves,
+        lambda c: (c.workload.data, c.workload.model, c.workload.schedule, c.goal_error),
+    )
+    for (data_set, model, schedule, goal), curves in groups:
+        measured = [c for c in curves if any(p.steps is not None for p in c.points)]
+        if len({curve.workload.optimizer for curve in measured}) < 2:
+            continue
+        data = optimizers_table(measured)
+        title = f"{data_set} · {model} · {schedule}, goal error {goal:g}"
+        yield Plan(
+            f"optimizers-{slug(f'{data_set} {model} {schedule}')}-goal-{goal:g}",
+            data,
+            lambda data=data, title=title: draw_optimizers(data, title),  # type: ignore[misc]
+        )
+
+
+def _search(experiment: ExperimentRecord, prefix: str) -> Iterator[Plan]:
+    tried = [study for study in experiment.studies if study.trials]
+    groups = _grouped(
+        tried, lambda s: (s.data, s.model, s.optimizer, s.schedule, s.goal_error, s.seed)
+    )
+    seeds = len({study.seed for study in tried})
+    for (data_set, model, optimizer, schedule, goal, seed), studies in groups:
+        workload = WorkloadKey(data_set, model, optimizer, schedule)
+        title = f"{workload}, goal error {goal:g}"
+        name = f"{prefix}{slug(str(workload))}-goal-{goal:g}" + (f"-seed-{seed}" * (seeds > 1))
+        parts = pages(studies)
+        for number, page in enumerate(parts, 1):
+            ending = f"-{number}" if len(parts) > 1 else ""
+            yield from _page(page, title, f"{name}{ending}")
+
+
+def _page(studies: Sequence[StudyRecord], title: str, name: str) -> Iterator[Plan]:
+    plane = trial_map_plane(studies[0])
+    if plane is not None:
+        plotted = trial_map_table(studies)
+        yield Plan(f"trial-map-{name}", plotted, lambda: draw_trial_map(plotted, plane, title))
+    steps = metaparameter_table(studies)
+    for dimension in studies[0].space:
+        yield Plan(
+            f"{slug(dimension.name)}-{name}",
+            steps,
+            lambda d=dimension: draw_metaparameter(steps, d, title),  # type: ignore[misc]
+        )
+
+
+def _grouped(
+    items: Iterable[Item], key: Callable[[Item], tuple[Hashable, ...]]
+) -> list[tuple[tuple[Hashable, ...], list[Item]]]:
+    """The items by key, in the order the keys first appear."""
+    groups: dict[tuple[Hashable, ...], list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.items())
