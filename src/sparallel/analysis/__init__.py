@@ -1,5 +1,6 @@
 """From records to numbers: curves, fit, critical batch size, ratios and verdicts; no torch."""
 
+from sparallel.analysis.analyse import analyse
 from sparallel.analysis.interval import LEVEL, Interval
 from sparallel.analysis.values import (
     FROM_FIT,
@@ -40,5 +41,6 @@ __all__ = [
     "SubsetCurve",
     "SubsetPoint",
     "WorkloadKey",
+    "analyse",
     "sparsity_in_words",
 ]

@@ -49,6 +49,7 @@ def fit_from_profile(found: Profile) -> Fit:
     limits = region(found)
     is_poor, goodness = goodness_of_fit(found)
     sizes = np.exp(np.linspace(data.log_batch.min(), data.log_batch.max(), _BAND_POINTS))
+    sizes[[0, -1]] = np.round(sizes[[0, -1]], 6)
     open_interval = Interval(None, None)
     return Fit(
         c1=0.0 if flat else float(np.exp(log_c1)),

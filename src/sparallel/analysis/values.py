@@ -175,6 +175,12 @@ class Ratio:
     mean_interval: Interval
     warnings: tuple[str, ...]
 
+    @property
+    def label(self) -> str:
+        """The ratio's name in a table or a legend."""
+        words = sparsity_in_words(self.sparsity)
+        return f"{self.workload}, goal {self.goal_error:g}, {words} over dense"
+
 
 @dataclass(frozen=True)
 class BorderTouch:
@@ -200,12 +206,13 @@ class BorderVerdict:
     rule: str
     touches: tuple[BorderTouch, ...]
     command: str | None  # the command that searches further, where something touches
-    verdict: str  # one sentence
+    has_winner: bool
+    verdict: str  # in words, with the command
 
     @property
     def is_inside(self) -> bool:
         """Known to lie inside: a study without a winner is neither inside nor touching."""
-        return self.command is None and not self.touches
+        return self.has_winner and not self.touches
 
 
 @dataclass(frozen=True)
