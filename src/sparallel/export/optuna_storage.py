@@ -110,9 +110,7 @@ def _value(dimension: DimensionRecord, value: float) -> float:
     return 1 - value if dimension.scale == "reverse-log" else value
 
 
-def _distribution(
-    dimension: DimensionRecord, trials: tuple[TrialRecord, ...]
-) -> BaseDistribution:
+def _distribution(dimension: DimensionRecord, trials: tuple[TrialRecord, ...]) -> BaseDistribution:
     from optuna.distributions import FloatDistribution
 
     # The trials' own values too: 1 - momentum may round to a hair outside its range.

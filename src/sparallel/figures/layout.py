@@ -10,18 +10,19 @@ from matplotlib.lines import Line2D
 
 from sparallel.figures.style import PAGE_WIDTH
 
-_TOP, _BOTTOM, _LEFT, _RIGHT = 0.55, 0.75, 0.6, 0.1  # inches around the panels
+_TOP, _BOTTOM, _LEFT, _RIGHT = 0.65, 0.75, 0.6, 0.1  # inches around the panels
+_GAP = 0.85  # inches between rows of separate panels: a label and a title
 
 
 def grid(panels: int, *, columns: int, height: float) -> tuple[Figure, list[Axes]]:
     """A page-wide figure of separate panels, `height` inches each with room for their labels."""
     columns = min(columns, panels)
     rows = -(-panels // columns)
-    tall = _TOP + _BOTTOM + rows * height + (rows - 1) * 0.6
+    tall = _TOP + _BOTTOM + rows * height + (rows - 1) * _GAP
     figure = Figure(figsize=(PAGE_WIDTH, tall))
     _margins(figure, PAGE_WIDTH, tall)
     wide = (PAGE_WIDTH - _LEFT - _RIGHT - (columns - 1) * 0.6) / columns
-    figure.subplots_adjust(hspace=0.6 / height, wspace=0.6 / wide)
+    figure.subplots_adjust(hspace=_GAP / height, wspace=0.6 / wide)
     axes = [figure.add_subplot(rows, columns, at + 1) for at in range(panels)]
     return figure, axes
 
@@ -46,10 +47,12 @@ def shared_grid(rows: int, columns: int, *, height: float) -> tuple[Figure, list
     return figure, [list(row) for row in axes]
 
 
-def _margins(figure: Figure, wide: float, tall: float) -> None:
+def _margins(figure: Figure, wide: float, tall: float, below: float = _BOTTOM) -> None:
     figure.subplots_adjust(
-        left=_LEFT / wide, right=1 - _RIGHT / wide, top=1 - _TOP / tall, bottom=_BOTTOM / tall
+        left=_LEFT / wide, right=1 - _RIGHT / wide, top=1 - _TOP / tall, bottom=below / tall
     )
+    if figure.get_suptitle():
+        figure.suptitle(figure.get_suptitle(), y=1 - 0.12 / tall, va="top", fontsize=9)
 
 
 def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
@@ -59,11 +62,12 @@ def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
         for line, label in zip(*ax.get_legend_handles_labels(), strict=True):
             if isinstance(line, Line2D):
                 entries.setdefault(label, line)
-    if entries:
-        wide = figure.get_figwidth()
-        figure.legend(
-            list(entries.values()),
-            list(entries),
-            loc="lower center",
-            ncol=max(1, min(len(entries), int(wide / 1.5))),
-        )
+    if not entries:
+        return
+    wide, tall = figure.get_size_inches()
+    longest = max(len(label) for label in entries)
+    columns = max(1, min(len(entries), int(wide / (0.6 + 0.05 * longest))))
+    more = 0.16 * (-(-len(entries) // columns) - 1)  # a taller figure for every further line
+    figure.set_size_inches(wide, tall + more)
+    _margins(figure, wide, tall + more, _BOTTOM + more)
+    figure.legend(list(entries.values()), list(entries), loc="lower center", ncol=columns)

@@ -39,6 +39,7 @@ def draw_ratio(table: Table, title: str) -> Figure:
     sparsities = sorted({float(row["sparsity"] or 0) for row in rows})
     series = sorted({(str(row["workload"]), float(row["goal_error"] or 0)) for row in rows})
     x = log_limits([float(row["batch_size"] or 1) for row in rows])
+    highest = max(1.0, *(_end(row, "high") for row in rows))
     with paper_style():
         figure, axes = grid(len(sparsities), columns=min(3, len(sparsities)), height=2.4)
         figure.suptitle(title, fontsize=9)
@@ -55,26 +56,27 @@ def draw_ratio(table: Table, title: str) -> Figure:
                 values = [float(row["ratio"] or 0) for row in own]
                 # Nudged apart, so that bars at one batch size do not hide each other.
                 at = [float(row["batch_size"] or 1) * 1.07 ** (index % 5 - 1) for row in own]
-                reach = [
-                    [v - float(v if r["low"] is None else r["low"]) for v, r in zip(values, own, strict=True)],
-                    [float(v if r["high"] is None else r["high"]) - v for v, r in zip(values, own, strict=True)],
-                ]
-                ax.errorbar(at, values, yerr=reach, fmt="none", ecolor=look.colour, elinewidth=0.6)
-                ax.plot(
+                ax.vlines(
                     at,
-                    values,
-                    marker=look.marker,
-                    color=look.colour,
-                    linestyle=look.line,
-                    label=f"{workload}, goal {goal:g}",
+                    [_end(row, "low") for row in own],
+                    [_end(row, "high") for row in own],
+                    colors=look.colour,
+                    linewidth=0.6,
                 )
+                label = f"{workload}, goal {goal:g}"
+                ax.plot(at, values, **look.line_and_marker, label=label)
             ax.set_title(sparsity_in_words(sparsity))
             ax.set_xscale("log", base=2)
             ax.set_xlim(*x)
             power_axis(ax.xaxis, *x, 2, most=7)
-            ax.set_ylim(bottom=0)
+            ax.set_ylim(0, highest * 1.05)
             ax.grid(True)
             ax.set_xlabel("Batch size")
             ax.set_ylabel("Steps-to-result, sparse / dense")
         legend_below(figure, axes)
     return figure
+
+
+def _end(row: dict[str, Cell], side: str) -> float:
+    """An end of the interval; an open end is drawn no further than the point itself."""
+    return float(row["ratio" if row[side] is None else side] or 0)

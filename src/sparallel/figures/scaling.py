@@ -118,10 +118,10 @@ def draw_scaling(table: Table, title: str) -> Figure:
             _ideal(ax, own, "ideal_steps")
             _points(ax, own, looks[sparsity], "steps")
             _mark_critical(ax, own)
-            ax.set_title(sparsity_in_words(sparsity))
+            ax.set_title(sparsity_in_words(sparsity), pad=18)
         if len(sparsities) > 1:
-            _together(axes[-2], rows, looks, "steps", "together")
-        _together(axes[-1], rows, looks, "normalised", "normalised by the first batch size")
+            _together(axes[-2], rows, looks, "steps", "all sparsities")
+        _together(axes[-1], rows, looks, "normalised", "all, normalised")
         for ax in axes:
             log_axes(ax, x, y)
             ax.set_xlabel("Batch size")
@@ -141,18 +141,20 @@ def _together(ax: Axes, rows: list[Row], looks: dict[float, Look], key: str, tit
             color=look.colour,
             linestyle=look.line,
         )
-        _points(ax, own, look, key, sparsity_in_words(sparsity))
+        _points(ax, own, look, key)
+        ax.plot([], [], **look.line_and_marker, label=sparsity_in_words(sparsity))
     ax.set_title(title)
 
 
 def _normalised_axes(ax: Axes, rows: list[Row], x: tuple[float, float]) -> None:
-    values = [_number(row["normalised"]) for row in rows if row["normalised"]]
-    first = min((_number(row["batch_size"]) for row in rows if row["normalised"]), default=0)
-    ax.set_ylabel("Normalised steps-to-result")
-    if not values:
+    measured = [row for row in rows if row["kind"] == "measured" and row["normalised"]]
+    ax.set_ylabel("K* / K* at the first batch size")
+    if not measured:
         return
-    ax.plot([first, x[1]], [1, first / x[1]], color=IDEAL, linestyle="--", linewidth=0.9, zorder=1)
-    log_axes(ax, x, log_limits(values, 0.12))
+    # The first batch size that reached the goal may differ between sparsities.
+    for first in {_number(row["batch_size"]) for row in measured if row["normalised"] == 1}:
+        ax.plot([first, x[1]], [1, first / x[1]], color=IDEAL, linestyle="--", linewidth=0.9)
+    log_axes(ax, x, log_limits([_number(row["normalised"]) for row in measured], 0.12))
 
 
 def _band(ax: Axes, rows: list[Row], look: Look) -> None:
@@ -181,11 +183,11 @@ def _ideal(ax: Axes, rows: list[Row], key: str) -> None:
     )
 
 
-def _points(ax: Axes, rows: list[Row], look: Look, key: str, label: str | None = None) -> None:
+def _points(ax: Axes, rows: list[Row], look: Look, key: str) -> None:
     known = [row for row in rows if row["kind"] == "measured" and row[key] is not None]
     batch_sizes = [_number(row["batch_size"]) for row in known]
     steps = [_number(row[key]) for row in known]
-    ax.plot(batch_sizes, steps, look.marker, color=look.colour, label=label, zorder=3)
+    ax.plot(batch_sizes, steps, look.marker, color=look.colour, zorder=3)
     beyond = [row for row in rows if row["kind"] == "beyond budget"]
     if beyond and key == "steps":
         ax.plot(
@@ -194,7 +196,7 @@ def _points(ax: Axes, rows: list[Row], look: Look, key: str, label: str | None =
             "^",
             color=look.colour,
             markerfacecolor="white",
-            label="not reached: above the budget" if label is None else None,
+            label="above the step budget",
             clip_on=False,
         )
 
@@ -205,14 +207,17 @@ def _mark_critical(ax: Axes, rows: list[Row]) -> None:
     for row in critical:
         if row["batch_size"] is None or row["steps"] is None:
             continue
-        at, steps = _number(row["batch_size"]), _number(row["steps"])
+        at = _number(row["batch_size"])
         low = _number(row["low"]) if row["low"] is not None else at * 2**-40
         high = _number(row["high"]) if row["high"] is not None else at * 2**40
-        ax.plot([low, high], [steps, steps], color="black", linewidth=0.9, zorder=4)
-        ax.plot([at], [steps], "*", color="black", markersize=7, zorder=5, label="critical (c1/c2)")
-    if critical:
-        text = "\n".join(["critical batch size", *(str(row["label"]) for row in critical)])
-        ax.text(0.98, 0.97, text, transform=ax.transAxes, ha="right", va="top", fontsize=5.5)
+        ax.axvspan(low, high, color="black", alpha=0.09, linewidth=0)
+        star = {"color": "black", "markersize": 8, "markeredgecolor": "white"}
+        steps = _number(row["steps"])
+        label = "critical batch size c1/c2"
+        ax.plot([at], [steps], "*", **star, markeredgewidth=0.4, zorder=5, label=label)
+    # Above the panel: inside, some curve or band always runs through the words.
+    text = "\n".join(str(row["label"]) for row in critical)
+    ax.text(0.5, 1.02, text, transform=ax.transAxes, ha="center", fontsize=5.5, linespacing=1.25)
 
 
 def _number(cell: Cell) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -48,6 +49,11 @@ class Look:
     colour: str
     marker: str
     line: str | tuple[int, tuple[float, ...]] = "-"
+
+    @property
+    def line_and_marker(self) -> dict[str, Any]:
+        """As the arguments of a plot."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
 
 
 GOLD = "#ffc20a"

@@ -1,1 +1,5 @@
-"""What people read: the terminal's tables and plots, and the HTML report."""
+"""One self-contained HTML file: the answer in words, then everything behind it."""
+
+from sparallel.report.html import write_report
+
+__all__ = ["write_report"]

@@ -189,8 +189,14 @@ def ratio_chart(ratios: Sequence[Ratio]) -> Chart | None:
         look = series_look(index)
         name = f"{ratio.workload}, goal {ratio.goal_error:g}, {sparsity_in_words(ratio.sparsity)}"
         values = [p.ratio or 0.0 for p in known]
-        highs = [v if p.interval.high is None else p.interval.high for v, p in zip(values, known, strict=True)]
-        lows = [v if p.interval.low is None else p.interval.low for v, p in zip(values, known, strict=True)]
+        highs = [
+            v if p.interval.high is None else p.interval.high
+            for v, p in zip(values, known, strict=True)
+        ]
+        lows = [
+            v if p.interval.low is None else p.interval.low
+            for v, p in zip(values, known, strict=True)
+        ]
         traces.append(
             {
                 "x": [p.batch_size for p in known],
