@@ -64,6 +64,7 @@ def _value(dimension: DimensionRecord, u: float) -> float:
 
 def _trials(
     space: Sequence[DimensionRecord],
+    *,
     count: int,
     fewest: float,
     optimum: float,
@@ -121,7 +122,15 @@ def generated_study(
     fewest = expected * math.exp(rng.normal(0, noise))
     optimum = 1.5 * batch_size / (batch_size + truth.c1 / truth.c2) * (1 - 0.5 * sparsity) + 0.05
     space = space_of(optimizer, schedule)
-    run = _trials(space, trials, fewest, optimum, check_interval, max_steps, rng)
+    run = _trials(
+        space,
+        count=trials,
+        fewest=fewest,
+        optimum=optimum,
+        interval=check_interval,
+        max_steps=max_steps,
+        rng=rng,
+    )
     complete = [t for t in run if t.status is Status.COMPLETE]
     best = min((t.steps for t in complete), default=None)
     if strategy == "race" and best is not None:

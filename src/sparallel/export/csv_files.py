@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sparallel.export.tables import studies_table, trials_table
 from sparallel.records import ExperimentRecord
-from sparallel.tables import write_csv
+from sparallel.tabular import write_csv
 
 FILES = ("studies.csv", "trials.csv")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from sparallel.errors import SpecError
 from sparallel.export.tables import studies_table, trials_table
 from sparallel.records import ExperimentRecord
-from sparallel.tables import Table
+from sparallel.tabular import Table
 
 FILES = ("studies.parquet", "trials.parquet")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparallel.records import ExperimentRecord, Status, StudyRecord
-from sparallel.tables import Cell, Table
+from sparallel.tabular import Cell, Table
 
 _STUDY = (
     "experiment",

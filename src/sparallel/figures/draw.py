@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,9 +19,10 @@ from sparallel.figures.scaling import draw_scaling, scaling_table
 from sparallel.figures.trial_map import draw_trial_map, trial_map_plane, trial_map_table
 from sparallel.figures.trials import pages
 from sparallel.records import ExperimentRecord, StudyRecord
-from sparallel.tables import Table
+from sparallel.tabular import Table
 
 Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def _plans(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Itera
     yield from _optimizers(analysis)
     ratios = ratio_table(analysis.ratios)
     if ratios.rows:
-        yield Plan("ratio", ratios, lambda: draw_ratio(ratios, "What sparsity costs in steps"))
+        yield Plan("ratio", ratios, partial(draw_ratio, ratios, "What sparsity costs in steps"))
     for experiment in experiments:
         prefix = f"{slug(experiment.name)}-" if len(experiments) > 1 else ""
         yield from _search(experiment, prefix)
@@ -68,7 +70,7 @@ def _scaling(analysis: Analysis) -> Iterator[Plan]:
             yield Plan(
                 f"scaling-{slug(str(workload))}-goal-{goal:g}",
                 data,
-                lambda data=data, title=title: draw_scaling(data, title),  # type: ignore[misc]
+                partial(draw_scaling, data, title),
             )
 
 
@@ -86,7 +88,7 @@ def _optimizers(analysis: Analysis) -> Iterator[Plan]:
         yield Plan(
             f"optimizers-{slug(f'{data_set} {model} {schedule}')}-goal-{goal:g}",
             data,
-            lambda data=data, title=title: draw_optimizers(data, title),  # type: ignore[misc]
+            partial(draw_optimizers, data, title),
         )
 
 
@@ -110,21 +112,19 @@ def _page(studies: Sequence[StudyRecord], title: str, name: str) -> Iterator[Pla
     plane = trial_map_plane(studies[0])
     if plane is not None:
         plotted = trial_map_table(studies)
-        yield Plan(f"trial-map-{name}", plotted, lambda: draw_trial_map(plotted, plane, title))
+        yield Plan(f"trial-map-{name}", plotted, partial(draw_trial_map, plotted, plane, title))
     steps = metaparameter_table(studies)
     for dimension in studies[0].space:
         yield Plan(
             f"{slug(dimension.name)}-{name}",
             steps,
-            lambda d=dimension: draw_metaparameter(steps, d, title),  # type: ignore[misc]
+            partial(draw_metaparameter, steps, dimension, title),
         )
 
 
-def _grouped(
-    items: Iterable[Item], key: Callable[[Item], tuple[Hashable, ...]]
-) -> list[tuple[tuple[Hashable, ...], list[Item]]]:
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key, list[Item]]]:
     """The items by key, in the order the keys first appear."""
-    groups: dict[tuple[Hashable, ...], list[Item]] = {}
+    groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return list(groups.items())

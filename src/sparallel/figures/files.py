@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from sparallel.figures.style import paper_style
-from sparallel.tables import Table, write_csv
+from sparallel.tabular import Table, write_csv
 
 FORMATS = ("png", "svg", "pdf")
 _NO_DATE: dict[str, dict[str, str | None]] = {

@@ -22,7 +22,7 @@ from sparallel.figures.trials import (
     trials_table,
 )
 from sparallel.records import DimensionRecord, Status, StudyRecord
-from sparallel.tables import Table
+from sparallel.tabular import Table
 
 _ABOVE_BUDGET = 2.2
 

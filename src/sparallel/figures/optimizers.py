@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sparallel.analysis import Curve, sparsity_in_words
 from sparallel.figures.layout import grid, legend_below
 from sparallel.figures.style import log_axes, log_limits, paper_style, series_look
-from sparallel.tables import Cell, Table
+from sparallel.tabular import Cell, Table
 
 COLUMNS = ("sparsity", "optimizer", "kind", "batch_size", "steps")
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sparallel.analysis import Ratio, sparsity_in_words
 from sparallel.figures.layout import grid, legend_below
 from sparallel.figures.style import IDEAL, log_limits, paper_style, power_axis, series_look
-from sparallel.tables import Cell, Table
+from sparallel.tabular import Cell, Table
 
 COLUMNS = ("sparsity", "workload", "goal_error", "batch_size", "ratio", "low", "high")
 

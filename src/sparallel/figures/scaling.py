@@ -21,7 +21,7 @@ from sparallel.figures.style import (
     paper_style,
     sparsity_looks,
 )
-from sparallel.tables import Cell, Table
+from sparallel.tabular import Cell, Table
 
 COLUMNS = (
     "sparsity",
@@ -211,10 +211,18 @@ def _mark_critical(ax: Axes, rows: list[Row]) -> None:
         low = _number(row["low"]) if row["low"] is not None else at * 2**-40
         high = _number(row["high"]) if row["high"] is not None else at * 2**40
         ax.axvspan(low, high, color="black", alpha=0.09, linewidth=0)
-        star = {"color": "black", "markersize": 8, "markeredgecolor": "white"}
         steps = _number(row["steps"])
-        label = "critical batch size c1/c2"
-        ax.plot([at], [steps], "*", **star, markeredgewidth=0.4, zorder=5, label=label)
+        ax.plot(
+            [at],
+            [steps],
+            "*",
+            color="black",
+            markersize=8,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            zorder=5,
+            label="critical batch size c1/c2",
+        )
     # Above the panel: inside, some curve or band always runs through the words.
     text = "\n".join(str(row["label"]) for row in critical)
     ax.text(0.5, 1.02, text, transform=ax.transAxes, ha="center", fontsize=5.5, linespacing=1.25)

@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from sparallel.records import Status
 
 PAGE_WIDTH = 7.0  # inches: two columns of a US letter paper
-_FONTS = {
+_FONTS: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.titley": 1.0,  # fixed: matplotlib's search for room takes half the drawing time

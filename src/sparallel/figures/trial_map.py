@@ -16,7 +16,7 @@ from sparallel.figures.trials import (
     trials_table,
 )
 from sparallel.records import DimensionRecord, StudyRecord
-from sparallel.tables import Table
+from sparallel.tabular import Table
 
 
 def trial_map_plane(study: StudyRecord) -> tuple[DimensionRecord, DimensionRecord] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,11 +13,17 @@ from sparallel.analysis import sparsity_in_words
 from sparallel.figures.layout import shared_grid
 from sparallel.figures.style import GOLD, STATUS_LOOKS, paper_style, power_axis
 from sparallel.records import DimensionRecord, Status, StudyRecord
-from sparallel.tables import Cell, Table
+from sparallel.tabular import Cell, Table
 
 ROWS_A_PAGE = 7  # batch sizes: a page of a paper holds no more
 COLUMNS = ("sparsity", "batch_size", "trial", "status", "steps", "max_steps", "best")
 Row = dict[str, Cell]
+_STAR: dict[str, Any] = {
+    "color": GOLD,
+    "markersize": 8,
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.5,
+}
 # Drawn in this order: the rare and the decisive come last, on top.
 _ORDER = (Status.BEATEN, Status.INCOMPLETE, Status.INFEASIBLE, Status.COMPLETE)
 
@@ -118,9 +125,6 @@ def _marks(ax: Axes, rows: list[Row], place: Callable[[Row], tuple[float, float]
     best = [place(row) for row in rows if row["best"]]
     if best:
         ax.plot(*zip(*best, strict=True), "*", **_STAR)
-
-
-_STAR = {"color": GOLD, "markersize": 8, "markeredgecolor": "black", "markeredgewidth": 0.5}
 
 
 def _status_legend(figure: Figure, present: set[str]) -> None:

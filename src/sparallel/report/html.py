@@ -13,12 +13,12 @@ from plotly.offline import get_plotlyjs
 
 from sparallel.analysis import Analysis
 from sparallel.records import ExperimentRecord
-from sparallel.report.charts import Chart, ratio_chart, scaling_charts, subsets_charts
+from sparallel.report.answer import answer_section
+from sparallel.report.charts import Chart, ratio_charts, subsets_charts
 from sparallel.report.markup import (
     Html,
     element,
     escaped,
-    notice,
     script_json,
     section,
     together,
@@ -30,6 +30,7 @@ from sparallel.report.provenance import (
     provenance_section,
 )
 from sparallel.report.results import results_section
+from sparallel.report.scaling_charts import scaling_charts
 from sparallel.report.trial_maps import search_data, search_section
 
 _POLICY = (
@@ -56,18 +57,18 @@ def write_report(
     """Write folder/index.html and return it; `figures` are the files it links to."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = scaling_charts(analysis)
-    ratio = ratio_chart(analysis.ratios)
+    ratios = ratio_charts(analysis.ratios)
     subsets = subsets_charts(analysis.subsets)
-    every = [*charts, *([ratio] if ratio else []), *subsets]
+    every = [*charts, *ratios, *subsets]
     search = search_data(experiments)
     body = together(
         (
             _header(experiments, analysis),
             element(
                 "main",
-                _answer_section(analysis),
+                answer_section(analysis),
                 results_section(analysis),
-                _curves_section(charts, ratio, subsets),
+                _curves_section(charts, ratios, subsets),
                 search_section(search),
                 borders_section(analysis.borders),
                 figures_section(figures, folder),
@@ -130,38 +131,17 @@ def _header(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Html
     )
 
 
-def _answer_section(analysis: Analysis) -> Html:
-    sentences = analysis.answer or ("There is no answer yet.",)
-    warnings = dict.fromkeys(
-        [
-            *analysis.warnings,
-            *(
-                f"{curve.label}: {warning}"
-                for curve in analysis.curves
-                for warning in curve.warnings
-            ),
-        ]
-    )
-    return section(
-        "answer",
-        "The answer",
-        element("div", *(element("p", sentence) for sentence in sentences), class_="lead"),
-        notice("missing", "What is missing", analysis.missing),
-        notice("warning", "Read with care", list(warnings)),
-    )
-
-
-def _curves_section(charts: Sequence[Chart], ratio: Chart | None, subsets: Sequence[Chart]) -> Html:
+def _curves_section(
+    charts: Sequence[Chart], ratios: Sequence[Chart], subsets: Sequence[Chart]
+) -> Html:
+    heading = "Steps-to-result against batch size"
     if not charts:
-        nothing = element("p", "There is no finished study to draw.")
-        return section("curves", "Steps-to-result against batch size", nothing)
-    parts = [_chart(chart) for chart in charts]
-    if ratio is not None:
-        parts.append(_chart(ratio))
+        return section("curves", heading, element("p", "There is no finished study to draw."))
+    parts = [_chart(chart) for chart in (*charts, *ratios)]
     if subsets:
         parts.append(element("h3", "K* against the number of trials"))
         parts.extend(_chart(chart) for chart in subsets)
-    return section("curves", "Steps-to-result against batch size", *parts)
+    return section("curves", heading, *parts)
 
 
 def _chart(chart: Chart) -> Html:

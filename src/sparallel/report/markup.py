@@ -75,12 +75,17 @@ def table(
     rows: Sequence[Sequence[str]],
     *,
     words: Iterable[int] = (0,),
+    sentences: Iterable[int] = (),
 ) -> Html:
-    """A table that scrolls on its own where the page is narrow; `words` columns align left."""
-    left = set(words)
+    """A table that scrolls on its own where the page is narrow.
+
+    Columns of numbers align right; `words` align left, and `sentences` are wide as well.
+    """
+    kinds = {**dict.fromkeys(words, "words"), **dict.fromkeys(sentences, "sentence")}
+    kinds |= {at: "workload" for at, name in enumerate(columns) if name == "Workload"}
 
     def cell(kind: str, at: int, text: str, **more: str) -> Html:
-        return element(kind, text, class_=None if at in left else "number", **more)
+        return element(kind, text, class_=kinds.get(at, "number"), **more)
 
     head = element("tr", *(cell("th", at, c, scope="col") for at, c in enumerate(columns)))
     body = (

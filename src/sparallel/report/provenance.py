@@ -39,7 +39,7 @@ def borders_section(borders: Sequence[BorderVerdict]) -> Html:
     rules = list(dict.fromkeys(border.rule for border in borders))
     parts = [
         element("p", f"{len(inside)} of {len(borders)} studies have their best point inside."),
-        *(element("p", rule, class_="fine") for rule in rules),
+        *(element("p", f"The rule: {rule}.", class_="fine") for rule in rules),
     ]
     if others:
         parts.append(_borders_table("Studies to look at", others))
@@ -56,13 +56,13 @@ def _borders_table(caption: str, borders: Sequence[BorderVerdict]) -> Html:
             f"{border.workload}, goal {border.goal_error:g}",
             sparsity_in_words(border.sparsity),
             f"{border.batch_size:,}",
-            border.verdict,
-            element("code", border.command) if border.command else "",
+            border.verdict.removesuffix(f" Run: {border.command}"),
+            element("code", border.command) if border.command else "–",
         ]
         for border in borders
     ]
     columns = ("Workload", "Sparsity", "Batch size", "Verdict", "Command that searches further")
-    return table(caption, columns, rows, words=(0, 1, 3, 4))
+    return table(caption, columns, rows, words=(0, 1), sentences=(3, 4))
 
 
 def figures_section(figures: Sequence[Path], folder: Path) -> Html:

@@ -28,7 +28,8 @@
       tickvals.push(Math.pow(base, power));
       ticktext.push(base + "<sup>" + power + "</sup>");
     }
-    return { tickvals, ticktext };
+    const inside = tickvals.filter((tick) => tick >= Math.min(...known) && tick <= Math.max(...known));
+    return inside.length < 2 && known.length > 1 ? { nticks: 6 } : { tickvals, ticktext };
   }
 
   function axisLayout(axis, values) {
@@ -41,13 +42,14 @@
     const all = (key) => data.flatMap((trace) => trace[key]);
     return {
       font: { family: "system-ui, sans-serif", size: isNarrow() ? 11 : 13, color: "#1d2433" },
-      margin: { l: isNarrow() ? 46 : 64, r: 12, t: 12, b: 48 },
+      margin: { l: isNarrow() ? 46 : 64, r: 12, t: 34, b: 48 },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8b95a5", activecolor: "#0b5cad" },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       hovermode: "closest",
       hoverlabel: { align: "left", bgcolor: "#ffffff", font: { color: "#1d2433" } },
       dragmode: isNarrow() ? false : "zoom",
-      legend: isNarrow() || data.length > 40 ? { orientation: "h", y: -0.22 } : {},
+      legend: { orientation: "h", y: isNarrow() ? -0.28 : -0.22 },
       ...layout,
       xaxis: axisLayout(layout.xaxis, all("x")),
       yaxis: axisLayout(layout.yaxis, all("y")),
@@ -110,6 +112,15 @@
       exponentformat: "power",
       ...(dimension.log ? { dtick: 1 } : {}),
     };
+  }
+
+  // The same for all studies of a workload, so that one can be compared with the next.
+  function stepsAxis(workload) {
+    const { studies } = workload;
+    const low = studies.reduce((least, study) => Math.min(least, ...study.k), Infinity);
+    const high = studies.reduce((most, study) => Math.max(most, study.max), 1);
+    const range = [Math.log10(Math.max(1, low)) - 0.15, Math.log10(high * 2.2) + 0.15];
+    return { title: { text: "Steps" }, type: "log", exponentformat: "power", range, nticks: 8 };
   }
 
   // What each view puts across and up; steps against one metaparameter, or two against each other.
@@ -184,22 +195,29 @@
     const view = viewsOf(workload)[views.value];
     const data = tracesOf(workload, study, view);
     const up = view.up === null
-      ? { title: { text: "Steps" }, type: "log", exponentformat: "power", dtick: 1 }
+      ? stepsAxis(workload)
       : metaparameterAxis(workload.dimensions[view.up]);
     const layout = layoutOf({ xaxis: metaparameterAxis(workload.dimensions[view.across]), yaxis: up }, data);
-    layout.legend = { orientation: "h", y: isNarrow() ? -0.25 : -0.18 };
     Plotly.react(chart, data, layout, config);
     summary.textContent = study.best === null
       ? "No trial of this study is complete."
       : "Trial " + study.best + " won with K* = " + study.k[study.t.indexOf(study.best)].toLocaleString("en") + " steps.";
   }
 
+  let started = false; // the first view is of a study with a winner; then the reader's choice stays
   function chooseWorkload() {
     const { studies } = search.workloads[workloads.value];
     const seeds = new Set(studies.map((study) => study.seed)).size > 1;
     fill(sparsities, distinct(studies, (s) => s.s + "/" + s.seed, (s) => s.name + (seeds ? ", seed " + s.seed : "")));
     const sizes = distinct(studies, (study) => study.b, (study) => study.b.toLocaleString("en"));
     fill(batches, sizes.sort((a, b) => a[0] - b[0]));
+    const won = studies.filter((study) => study.best !== null);
+    if (!started && won.length) {
+      const shownFirst = won[Math.floor(won.length / 2)];
+      sparsities.value = shownFirst.s + "/" + shownFirst.seed;
+      batches.value = String(shownFirst.b);
+    }
+    started = true;
     fill(views, viewsOf(search.workloads[workloads.value]).map((view, index) => [index, view.text]));
     drawSearch();
   }

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sparallel.analysis import Analysis, Curve, CurvePoint, WorkloadKey, sparsity_in_words
+from sparallel.analysis import (
+    FROM_FIT,
+    FROM_POINTS,
+    Analysis,
+    Curve,
+    CurvePoint,
+    WorkloadKey,
+    sparsity_in_words,
+)
 from sparallel.records import Status
 from sparallel.report.markup import Html, element, section, table, together
 from sparallel.report.words import (
@@ -16,6 +24,7 @@ from sparallel.report.words import (
     whole,
 )
 
+_SHORT = {FROM_FIT: "c1/c2", FROM_POINTS: "20% above ideal"}
 _STUDY_COLUMNS = (
     "Sparsity",
     "Batch size",
@@ -79,7 +88,7 @@ def _curves_table(curves: Sequence[Curve]) -> Html:
     columns = (
         "Workload",
         "Sparsity",
-        *(f"Critical batch size: {definition}" for definition in definitions),
+        *(f"Critical batch size ({_SHORT.get(name, name)})" for name in definitions),
         "Linear scaling up to",
         "Maximal parallelism from",
         "c1",
@@ -87,7 +96,7 @@ def _curves_table(curves: Sequence[Curve]) -> Html:
         "Fit of K = c1/B + c2",
     )
     caption = "Critical batch size, regimes and fit of every curve"
-    return table(caption, columns, rows, words=(0, 1, len(columns) - 1))
+    return table(caption, columns, rows, words=(0, 1), sentences=(len(columns) - 1,))
 
 
 def _studies_table(title: str, curves: Sequence[Curve]) -> Html:
@@ -99,7 +108,7 @@ def _studies_table(title: str, curves: Sequence[Curve]) -> Html:
     several = len({point.experiment for curve in curves for point in curve.points}) > 1
     columns = (*_STUDY_COLUMNS, *(("Experiment",) if several else ()))
     shown = [row if several else row[:-1] for row in rows]
-    return table(f"Every study: {title}", columns, shown, words=(0, 12, 13))
+    return table(f"Every study: {title}", columns, shown, words=(0, 13), sentences=(12,))
 
 
 def _study_row(curve: Curve, point: CurvePoint) -> list[str]:

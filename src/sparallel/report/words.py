@@ -18,7 +18,7 @@ def significant(value: float | None) -> str:
     """Three digits that matter, without an exponent where a reader needs none."""
     if value is None:
         return NOTHING
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
+    if value == 0 or 1e-3 <= abs(value) < 1e9:
         return f"{float(f'{value:.3g}'):,.10g}"
     return f"{value:.2e}"
 

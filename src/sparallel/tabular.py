@@ -1,4 +1,4 @@
-"""A table: what every figure draws and every export writes, so that no number hides in a picture."""
+"""A table: what every figure draws and every export writes; no number hides in a picture."""
 
 from __future__ import annotations
 
