@@ -1,0 +1,30 @@
+"""What a pruning method is: a score for every parameter; the highest are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sparallel.training.batches import Batches
+    from sparallel.training.parameters import FlatParameters
+
+
+class Score(Protocol):
+    """Scores the parameters of a freshly initialized network on the training set."""
+
+    def __call__(
+        self, flat: FlatParameters, train: Batches, keep_going: Callable[[], None]
+    ) -> NDArray[np.float32]:
+        """One score a parameter; calls `keep_going` now and then, which may raise to stop."""
+
+
+def keep_highest(scores: NDArray[np.float32], sparsity: float) -> NDArray[np.bool_]:
+    """The mask of the round(P (1 - sparsity)) highest scores; equal scores keep the earliest."""
+    kept = round(len(scores) * (1 - sparsity))
+    mask = np.zeros(len(scores), dtype=np.bool_)
+    mask[np.argsort(-scores, kind="stable")[:kept]] = True
+    return mask

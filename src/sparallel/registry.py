@@ -1,0 +1,61 @@
+"""A name, or "module:attribute", becomes the thing it names; an error lists the choices."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar, cast
+
+from sparallel.errors import SpecError
+
+Thing = TypeVar("Thing")
+
+
+def unknown(kind: str, name: str, choices: Iterable[str], *, or_else: str = "") -> SpecError:
+    """The error for a name nobody registered: the choices, and the nearest one."""
+    names = sorted(choices)
+    near = difflib.get_close_matches(name, names, n=1)
+    suggestion = f" Did you mean {near[0]!r}?" if near else ""
+    return SpecError(
+        f"There is no {kind} {name!r}: choose from {', '.join(names)}{or_else}.{suggestion}"
+    )
+
+
+class Registry(Generic[Thing]):
+    """Named parts of one kind, imported only when they are used."""
+
+    def __init__(self, kind: str, places: Mapping[str, str]) -> None:
+        self.kind = kind
+        self._places = places
+
+    def names(self) -> tuple[str, ...]:
+        """The registered names, sorted."""
+        return tuple(sorted(self._places))
+
+    def check(self, name: str) -> str:
+        """The name, where something answers to it; registered parts are not imported for this."""
+        if name not in self._places:
+            self.get(name)
+        return name
+
+    def get(self, name: str) -> Thing:
+        """The part called `name`, or a user's own named as "module:attribute"."""
+        place = self._places.get(name, name)
+        if ":" not in place:
+            raise unknown(
+                self.kind, name, self._places, or_else=" or name your own as module:attribute"
+            )
+        module_name, _, attribute = place.partition(":")
+        try:
+            return cast(Thing, getattr(importlib.import_module(module_name), attribute))
+        except ImportError as error:
+            raise SpecError(
+                f"The {self.kind} {name!r} cannot be imported: {error}; "
+                "check that its module is installed or on PYTHONPATH."
+            ) from error
+        except AttributeError as error:
+            raise SpecError(
+                f"The {self.kind} {name!r} is not there: "
+                f"module {module_name} has no attribute {attribute!r}."
+            ) from error

@@ -1,0 +1,140 @@
+"""A trial is a value: `start` gives its first state, `advance` the state some steps later.
+
+The state holds all that the rest of the run depends on. The same state and target step give the
+same bits on the same machine, whichever process computes them and however the way is cut, so
+pausing, resuming, moving and retrying a trial need no code of their own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from sparallel.optimizers import OPTIMIZERS
+from sparallel.schedules import SCHEDULES
+from sparallel.training.goal import error_limit, reached
+from sparallel.training.gradient import accumulate_gradient
+from sparallel.training.order import DataOrder
+from sparallel.training.state import Floats, TrialState
+from sparallel.training.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training run of a study with one set of metaparameters: everything that defines it."""
+
+    data: str
+    model: str
+    optimizer: str
+    schedule: str
+    pruning: str
+    goal_errors: tuple[float, ...]
+    check_interval: int
+    seed: int
+    batch_size: int
+    sparsity: float
+    index: int
+    metaparameters: Mapping[str, float]
+
+
+@dataclass
+class Progress:
+    """What one `advance` did, beside the state it reached."""
+
+    examples_trained: int = 0
+    examples_checked: int = 0
+    checks: int = 0
+    seconds: float = 0.0
+    arrivals: dict[int, Floats] = field(default_factory=dict)  # goal -> parameters that reached it
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: the user asked to stop
+    """Stopped before the first state was made; nothing to keep."""
+
+
+def never() -> bool:
+    """The default answer to "shall I stop?"."""
+    return False
+
+
+def start(trial: Trial, bench: Workbench, stop: Callable[[], bool] = never) -> TrialState:
+    """The state before the first step: initialized, pruned, nothing checked."""
+
+    def keep_going() -> None:
+        if stop():
+            raise Interrupted
+
+    bench.initialize(trial.seed, trial.index)
+    mask = bench.mask(trial.pruning, trial.sparsity, trial.seed, trial.index, keep_going)
+    return TrialState.first(
+        parameters=bench.flat.numpy(),
+        mask=mask,
+        slots=OPTIMIZERS.get(trial.optimizer).slots,
+        margins=bench.guessed_margins,
+        goals=len(trial.goal_errors),
+    )
+
+
+def advance(
+    trial: Trial,
+    state: TrialState,
+    until_step: int,
+    bench: Workbench,
+    stop: Callable[[], bool] = never,
+) -> tuple[TrialState, Progress]:
+    """Train up to `until_step`, checking the goal on the way; ends early where the trial ends.
+
+    `stop` is asked after every step: True ends the slice there, at a state as good as any other.
+    """
+    began = time.perf_counter()
+    optimizer, schedule = OPTIMIZERS.get(trial.optimizer), SCHEDULES.get(trial.schedule)
+    order = DataOrder(len(bench.train), trial.seed)
+    flat, progress = bench.flat, Progress()
+    flat.load(state.parameters)
+    # Copies in torch's own memory, whose alignment is always the same: a kernel that chooses its
+    # path by alignment then takes the same one however the run is sliced.
+    slots = torch.from_numpy(state.slots).to(bench.device, copy=True)
+    margins = torch.from_numpy(state.margins).to(bench.device, copy=True)
+    mask = None
+    if state.mask is not None:
+        mask = torch.from_numpy(state.mask).to(bench.device).float()
+    arrived, infeasible_at, step = list(state.reached), state.infeasible_at, state.step
+    limits = [error_limit(goal, len(bench.validation)) for goal in trial.goal_errors]
+
+    while step < until_step and infeasible_at is None and None in arrived:
+        indices = bench.train.place(order.indices(step * trial.batch_size, trial.batch_size))
+        accumulate_gradient(flat, bench.train, indices, scale=1 / trial.batch_size)
+        if mask is not None:
+            flat.gradient.mul_(mask)
+        rate = schedule.learning_rate(step, trial.metaparameters)
+        optimizer.update(flat.values, flat.gradient, slots, rate, trial.metaparameters)
+        step += 1
+        progress.examples_trained += trial.batch_size
+        if step % trial.check_interval == 0:
+            easiest = max(limits[goal] for goal, at in enumerate(arrived) if at is None)
+            verdict = bench.check(flat.network, margins, easiest)
+            progress.checks += 1
+            progress.examples_checked += verdict.seen
+            for goal, kept in enumerate(reached(verdict, limits, len(bench.validation))):
+                if kept and arrived[goal] is None:
+                    arrived[goal] = step
+                    progress.arrivals[goal] = flat.numpy()
+            if None in arrived and not (verdict.finite and bool(flat.values.isfinite().all())):
+                infeasible_at = step
+        if stop():
+            break
+
+    progress.seconds = time.perf_counter() - began
+    after = TrialState(
+        step=step,
+        parameters=flat.numpy(),
+        slots=slots.cpu().numpy(),
+        mask=state.mask,
+        margins=margins.cpu().numpy(),
+        reached=tuple(arrived),
+        infeasible_at=infeasible_at,
+    )
+    return after, progress

@@ -1,0 +1,80 @@
+"""What a process needs to train: the data, a network and the goal check, made once and reused."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sparallel.data import DATA_SETS
+from sparallel.machine import numerics
+from sparallel.models import MODELS
+from sparallel.models.initialization import initialize
+from sparallel.pruning import PRUNING_METHODS
+from sparallel.pruning.base import keep_highest
+from sparallel.pruning.cache import cached_scores
+from sparallel.training.batches import Batches
+from sparallel.training.goal import GoalCheck
+from sparallel.training.hardness import guessed_margins
+from sparallel.training.parameters import FlatParameters
+
+
+class Workbench:
+    """Data set and network of a workload on one device."""
+
+    def __init__(self, data: str, model: str, data_dir: Path, device: torch.device) -> None:
+        source = DATA_SETS.get(data)
+        loaded = source.load(data_dir)
+        self.data, self.model, self.device = data, model, device
+        self.train = Batches(loaded.train, loaded, device)
+        self.validation = Batches(loaded.validation, loaded, device)
+        self.test = Batches(loaded.test, loaded, device)
+        network = MODELS.get(model)(source.shape, source.classes)
+        self.flat = FlatParameters(network, device)
+        self.check = GoalCheck(self.validation)
+        guess = guessed_margins(self.train, self.validation, source.classes)
+        self.guessed_margins = guess.cpu().numpy()
+
+    def initialize(self, seed: int, trial: int) -> None:
+        """Put a trial's initialization into the network."""
+        initialize(self.flat.network, seed, trial)
+
+    def mask(
+        self,
+        pruning: str,
+        sparsity: float,
+        seed: int,
+        trial: int,
+        keep_going: Callable[[], None],
+    ) -> NDArray[np.bool_] | None:
+        """The mask of the initialization now in the network; None where nothing is pruned."""
+        if sparsity == 0:
+            return None
+        key = f"{pruning}|{self.data}|{self.model}|{seed}|{trial}|{numerics(self.device.type)}"
+
+        def compute() -> NDArray[np.float32]:
+            return PRUNING_METHODS.get(pruning)(self.flat, self.train, keep_going)
+
+        return keep_highest(cached_scores(key, self.flat.size, compute), sparsity)
+
+    def test_error(self, parameters: NDArray[np.float32]) -> float:
+        """The share of test examples that a network with these parameters gets wrong."""
+        self.flat.load(parameters)
+        check = GoalCheck(self.test)
+        everything = torch.zeros(len(self.test), device=self.device)
+        verdict = check(self.flat.network, everything, limit=len(self.test))
+        return verdict.errors / len(self.test)
+
+
+@functools.cache
+def workbench(data: str, model: str, data_dir: Path, device: str) -> Workbench:
+    """The workbench of this process for a workload, made at first use."""
+    torch.set_num_threads(1)
+    # Momentum of dead units decays into denormals, which cost a hundred times as much.
+    torch.set_flush_denormal(True)
+    torch.use_deterministic_algorithms(True)
+    return Workbench(data, model, data_dir, torch.device(device))
