@@ -42,7 +42,7 @@ def extended(dimension: DimensionRecord, side: str) -> float:
     if dimension.scale == "log":
         return _tidy(end * 10.0**outward)
     if dimension.scale == "reverse-log":
-        return _tidy(max(1 - (1 - end) * 10.0**-outward, 0.0))
+        return _tidy(max(round(1 - (1 - end) * 10.0**-outward, 12), 0.0))
     further = end + outward * 0.25 * (dimension.high - dimension.low)
     return _tidy(further if end < 0 else max(further, 0.0))
 
@@ -89,7 +89,10 @@ def _touch(dimension: DimensionRecord, value: float) -> BorderTouch | None:
     if EDGE <= at <= 1 - EDGE:
         return None
     side = "low" if at < EDGE else "high"
-    return BorderTouch(dimension.name, value, at, side, extended(dimension, side))
+    further = extended(dimension, side)
+    if further == (dimension.low if side == "low" else dimension.high):
+        return None  # momentum and the like end at 0 by nature: there is nothing beyond
+    return BorderTouch(dimension.name, value, at, side, further)
 
 
 def _command(source: Source, touches: tuple[BorderTouch, ...]) -> str:

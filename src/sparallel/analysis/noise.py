@@ -41,18 +41,27 @@ def observe(study: StudyRecord) -> Observation:
 
 
 def rerun_spread(studies: Sequence[StudyRecord]) -> Spread:
-    """Pool the spread of log K over the reruns of each study's winner.
+    """Pool the spread of log K over the reruns of each study's winner that arrived."""
+    return pooled_spread(
+        [
+            (study.check_interval, [r.steps for r in study.repeats if r.steps is not None])
+            for study in studies
+        ]
+    )
+
+
+def pooled_spread(groups: Sequence[tuple[int, Sequence[int]]]) -> Spread:
+    """The pooled spread of log K about each group's mean; a group is (check interval, steps).
 
     A check interval h spreads K by h^2/12 more than the noise does (Sheppard), which is taken
     off; what is left never falls below the quarter of an interval that checks cannot resolve.
     """
     squares, degrees = 0.0, 0
-    for study in studies:
-        steps = [r.steps for r in study.repeats if r.steps is not None]
+    for check_interval, steps in groups:
         if len(steps) < 2:
             continue
-        middle = np.log(np.maximum(np.asarray(steps) - 0.5 * study.check_interval, 0.5))
-        relative = study.check_interval / float(np.mean(steps))
+        middle = np.log(np.maximum(np.asarray(steps) - 0.5 * check_interval, 0.5))
+        relative = check_interval / float(np.mean(steps))
         found = float(((middle - middle.mean()) ** 2).sum())
         freedom = len(steps) - 1
         squares += max(found - freedom * relative**2 / 12, freedom * (relative / 4) ** 2 / 12)

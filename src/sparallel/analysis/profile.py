@@ -54,10 +54,15 @@ class Data:
         curve = np.logaddexp(-log_batch[None, :], bend) - np.logaddexp(-self.reference, bend)
         return np.asarray(curve, dtype=np.float64)
 
-    def maximise(self, theta: Array, height: Array | None = None) -> Maximum:
+    def maximise(
+        self,
+        theta: Array,
+        height: Array | None = None,
+        start: tuple[Array, Array] | None = None,
+    ) -> Maximum:
         """The best likelihood of each theta, over the noise and, if not given, the height."""
         shape = self.shape(theta)
-        return maximise(self.lower - shape, self.upper - shape, self.spread, height)
+        return maximise(self.lower - shape, self.upper - shape, self.spread, height, start)
 
 
 def prepare(observations: Sequence[Observation], spread: Spread = NO_RERUNS) -> Data:
@@ -108,46 +113,65 @@ def threshold(data: Data, level: float = LEVEL, spent: int = 0) -> float:
     return float(size * np.log1p(f_distribution.ppf(level, 1, freedom) / freedom))
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """The maximum at each theta looked at so far, in order of theta."""
+
+    theta: Array
+    found: Maximum
+
+    @property
+    def value(self) -> Array:
+        return self.found.log_likelihood
+
+    def extended(self, data: Data, more: Array) -> _Grid:
+        """Look at more points, each from where its neighbours ended."""
+        if not more.size:
+            return self
+        known = np.isfinite(self.theta)
+        near = self.theta[known]
+        start = (
+            np.interp(more, near, self.found.location[known]),
+            np.interp(more, near, self.found.sigma[known]),
+        )
+        new = data.maximise(more, start=start)
+        theta, index = np.unique(np.concatenate([self.theta, more]), return_index=True)
+        merged = (
+            np.concatenate([getattr(self.found, name), getattr(new, name)])[index]
+            for name in ("log_likelihood", "location", "sigma")
+        )
+        return _Grid(theta, Maximum(*merged))
+
+
 def profile(data: Data, level: float = LEVEL) -> Profile:
     """Maximise over theta on a grid refined about its best point, then about the ends."""
     first, last = data.log_batch.min() - _REACH, data.log_batch.max() + _REACH
     theta = np.concatenate([[-np.inf], np.arange(first, last, _COARSE), [last, np.inf]])
-    value = data.maximise(theta).log_likelihood
+    grid = _Grid(theta, data.maximise(theta))
     width = _COARSE
     for _ in range(4):
-        best = theta[value.argmax()]
+        best = grid.theta[grid.value.argmax()]
         if not np.isfinite(best):
             break
-        theta, value = _extend(data, theta, value, best + width * np.linspace(-1, 1, 9))
+        grid = grid.extended(data, best + width * np.linspace(-1, 1, 9))
         width /= 4
     limit = threshold(data, level)
     for _ in range(2):
-        theta, value = _extend(data, theta, value, _about_ends(theta, value, limit))
-    low, high = _ends(theta, value, limit)
-    best = theta[[value.argmax()]]
-    at_best = data.maximise(best)
+        grid = grid.extended(data, _about_ends(grid.theta, grid.value, limit))
+    low, high = _ends(grid.theta, grid.value, limit)
+    best_row = int(grid.value.argmax())
     size = data.informative + data.spread.degrees_of_freedom
     correction = np.sqrt(size / data.degrees_of_freedom) if data.degrees_of_freedom > 0 else 1.0
     return Profile(
         data=data,
-        theta=float(best[0]),
-        height=float(at_best.location[0]),
-        sigma=float(at_best.sigma[0] * correction),
-        log_likelihood=float(value.max()),
+        theta=float(grid.theta[best_row]),
+        height=float(grid.found.location[best_row]),
+        sigma=float(grid.found.sigma[best_row] * correction),
+        log_likelihood=float(grid.value[best_row]),
         threshold=limit,
         low=low,
         high=high,
     )
-
-
-def _extend(data: Data, theta: Array, value: Array, more: Array) -> tuple[Array, Array]:
-    """Add points to the grid, in order."""
-    if not more.size:
-        return theta, value
-    every = np.concatenate([theta, more])
-    values = np.concatenate([value, data.maximise(more).log_likelihood])
-    every, index = np.unique(every, return_index=True)
-    return every, values[index]
 
 
 def _outermost(theta: Array, value: Array, limit: float) -> list[tuple[int, int]]:

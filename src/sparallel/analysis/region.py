@@ -13,7 +13,7 @@ from sparallel.analysis.profile import Profile
 from sparallel.analysis.values import BandPoint
 
 _SHAPES = 41
-_BISECTIONS = 22
+_BISECTIONS = 18
 _OPEN = 7.0  # how far beyond the measured batch sizes an open end is followed
 
 
@@ -71,27 +71,32 @@ def region(profile: Profile) -> Region | None:
     loss = 2 * (profile.log_likelihood - best.log_likelihood)
     allowed = loss <= profile.threshold + 1e-3  # the ends sit on the threshold itself
     theta, centre = theta[allowed], best.location[allowed]
-    low = _reach(profile, theta, centre, -1)
-    high = _reach(profile, theta, centre, +1)
+    sigma = best.sigma[allowed]
+    low = _reach(profile, theta, centre, sigma, -1)
+    high = _reach(profile, theta, centre, sigma, +1)
     return Region(profile, theta, low, high)
 
 
-def _reach(profile: Profile, theta: Array, centre: Array, side: int) -> Array:
+def _reach(profile: Profile, theta: Array, centre: Array, sigma: Array, side: int) -> Array:
     """Walk from the best height until the threshold is passed, then bisect."""
-    near, far = centre.copy(), centre + side * np.maximum(profile.sigma, 0.01)
+    data = profile.data
+
+    def allowed(height: Array) -> NDArray[np.bool_]:
+        nonlocal sigma  # each look starts from the noise that the last one found
+        found = data.maximise(theta, height, (height, sigma))
+        sigma = found.sigma
+        loss = 2 * (profile.log_likelihood - found.log_likelihood)
+        return np.asarray(loss <= profile.threshold)
+
+    near, far = centre.copy(), centre + side * max(profile.sigma, 0.01)
     for _ in range(40):
-        inside = _allowed(profile, theta, far)
+        inside = allowed(far)
         if not inside.any():
             break
         near = np.where(inside, far, near)
         far = np.where(inside, centre + 2 * (far - centre), far)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (near + far)
-        inside = _allowed(profile, theta, middle)
+        inside = allowed(middle)
         near, far = np.where(inside, middle, near), np.where(inside, far, middle)
     return np.asarray(0.5 * (near + far), dtype=np.float64)
-
-
-def _allowed(profile: Profile, theta: Array, height: Array) -> NDArray[np.bool_]:
-    value = profile.data.maximise(theta, height).log_likelihood
-    return np.asarray(2 * (profile.log_likelihood - value) <= profile.threshold)
