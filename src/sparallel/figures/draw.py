@@ -43,14 +43,15 @@ def draw_all(
     """Write every figure as png, svg, pdf and csv, and return the files, in order."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    for plan in _plans(experiments, analysis):
+    for plan in plan_figures(experiments, analysis):
         if progress is not None:
             progress(plan.name)
         written.extend(save(plan.draw(), plan.data, folder, plan.name))
     return written
 
 
-def _plans(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Iterator[Plan]:
+def plan_figures(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Iterator[Plan]:
+    """The figures there are data for, lazily: a figure is drawn only when asked."""
     yield from _scaling(analysis)
     yield from _optimizers(analysis)
     ratios = ratio_table(analysis.ratios)

@@ -150,6 +150,7 @@ def _normalised_axes(ax: Axes, rows: list[Row], x: tuple[float, float]) -> None:
     measured = [row for row in rows if row["kind"] == "measured" and row["normalised"]]
     ax.set_ylabel("K* / K* at the first batch size")
     if not measured:
+        ax.text(0.5, 0.5, "no study reached the goal", transform=ax.transAxes, ha="center")
         return
     # The first batch size that reached the goal may differ between sparsities.
     for first in {_number(row["batch_size"]) for row in measured if row["normalised"] == 1}:
@@ -173,6 +174,8 @@ def _band(ax: Axes, rows: list[Row], look: Look) -> None:
 
 def _ideal(ax: Axes, rows: list[Row], key: str) -> None:
     ideal = [row for row in rows if row["kind"] != "fit" and row[key] is not None]
+    if not ideal:
+        return
     ax.plot(
         [_number(row["batch_size"]) for row in ideal],
         [_number(row[key]) for row in ideal],

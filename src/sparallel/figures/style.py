@@ -6,6 +6,7 @@ colours darken towards dense, so that their order survives a grey printer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -108,13 +109,24 @@ def paper_style() -> Iterator[None]:
 
 
 def power_axis(axis: Axis, low: float, high: float, base: int, most: int) -> None:
-    """Label a log axis with whole powers of `base` within [low, high], at most `most` of them."""
-    first, last = int(np.ceil(np.log(low) / np.log(base))), int(np.log(high) / np.log(base))
+    """Label a log axis with whole powers of `base` within [low, high], at most `most` of them.
+
+    An axis too short for two powers gets round numbers instead.
+    """
+    first = math.ceil(math.log(low, base) - 1e-9)
+    last = math.floor(math.log(high, base) + 1e-9)
+    axis.set_minor_locator(NullLocator())
+    if last <= first:
+        decade = 10.0 ** math.floor(math.log10(low))
+        round_ones = [m * decade for m in (1, 2, 3, 5, 7, 10, 20, 30, 50, 70)]
+        ticks = [tick for tick in round_ones if low <= tick <= high]
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_major_formatter(FixedFormatter([f"{tick:,.7g}" for tick in ticks]))
+        return
     stride = max(1, -(-(last - first + 1) // most))
     powers = range(first, last + 1, stride)
     axis.set_major_locator(FixedLocator([float(base) ** p for p in powers]))
     axis.set_major_formatter(FixedFormatter([f"${base}^{{{p}}}$" for p in powers]))
-    axis.set_minor_locator(NullLocator())
 
 
 def log_limits(values: Sequence[float], margin: float = 0.06) -> tuple[float, float]:

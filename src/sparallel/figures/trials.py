@@ -141,7 +141,8 @@ def _status_legend(figure: Figure, present: set[str]) -> None:
         for status in reversed(_ORDER)
         if status in present
     ]
-    handles.append(Line2D([], [], linestyle="", marker="*", label="best", **_STAR))
+    if Status.COMPLETE in present:
+        handles.append(Line2D([], [], linestyle="", marker="*", label="best", **_STAR))
     figure.legend(handles=handles, loc="lower center", ncol=len(handles), columnspacing=1.0)
 
 
@@ -158,4 +159,4 @@ def metaparameter_axis(ax: Axes, dimension: DimensionRecord, along: str) -> None
     (ax.set_xscale if along == "x" else ax.set_yscale)("log")
     room = (ends[1] / ends[0]) ** 0.04
     limit(ends[0] / room, ends[1] * room)
-    power_axis(axis, ends[0] * (1 - 1e-9), ends[1] * (1 + 1e-9), 10, most=5)
+    power_axis(axis, ends[0], ends[1], 10, most=5)
