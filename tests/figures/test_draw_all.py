@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from tests.generated import Truth, generated_experiment
 
 from sparallel.analysis import analyse
 from sparallel.figures import draw_all
 from sparallel.figures.draw import plan_figures
 from sparallel.records import ExperimentRecord
-from tests.generated import Truth, generated_experiment
 
 SIZES = (16, 64, 256, 1024)
 WORKLOAD = "mnist-simple-cnn-momentum-constant-goal-0.02"
@@ -144,5 +144,6 @@ def test_no_label_is_cut_by_the_edge_of_its_figure(experiment: ExperimentRecord)
             if text in hidden or not (text.get_visible() and text.get_text().strip()):
                 continue
             box = text.get_window_extent(renderer)
-            inside = page.x0 <= box.x0 and box.x1 <= page.x1 + 1 and page.y0 <= box.y0
-            assert inside and box.y1 <= page.y1 + 1, f"{plan.name}: {text.get_text()!r} is cut"
+            across = page.x0 <= box.x0 and box.x1 <= page.x1 + 1
+            up = page.y0 <= box.y0 and box.y1 <= page.y1 + 1
+            assert (across, up) == (True, True), f"{plan.name}: {text.get_text()!r} is cut"
