@@ -91,12 +91,16 @@ def test_fourteen_batch_sizes_fill_two_pages(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_same_results_give_the_same_files(tmp_path: Path) -> None:
+def test_the_same_results_give_the_same_files_for_any_number_of_workers(tmp_path: Path) -> None:
     experiment = generated_experiment(batch_sizes=(64,), sparsities=(0.0,), optimizers=["sgd"])
-    first = _draw([experiment], tmp_path / "first")
-    second = _draw([experiment], tmp_path / "second")
-    for name, path in first.items():
-        assert path.read_bytes() == second[name].read_bytes()
+    analysis = analyse([experiment])
+    told: list[str] = []
+    first = draw_all([experiment], analysis, tmp_path / "first", told.append)
+    second = draw_all([experiment], analysis, tmp_path / "second", workers=2)
+    assert told == list(dict.fromkeys(path.stem for path in first))
+    assert [path.name for path in first] == [path.name for path in second]
+    for path, again in zip(first, second, strict=True):
+        assert path.read_bytes() == again.read_bytes()
 
 
 def test_an_experiment_without_a_complete_trial_is_drawn_and_says_so(tmp_path: Path) -> None:

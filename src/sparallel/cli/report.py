@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,10 @@ def report(
     target = out or folders[0] / "report"
     analysis = analyse(experiments)
     try:
-        drawn = draw_all(experiments, analysis, target / "figures", _say) if figures else []
+        drawn = []
+        if figures:
+            workers = min(3, os.cpu_count() or 1)  # each holds about 200 MB
+            drawn = draw_all(experiments, analysis, target / "figures", _say, workers=workers)
         path = write_report(experiments, analysis, target, drawn)
     except OSError as error:
         raise StoreError(
@@ -48,4 +52,4 @@ def report(
 
 
 def _say(figure: str) -> None:
-    typer.echo(f"drawing {figure}", err=True)
+    typer.echo(f"drew {figure}", err=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,15 +42,32 @@ def draw_all(
     analysis: Analysis,
     folder: Path,
     progress: Callable[[str], None] | None = None,
+    *,
+    workers: int = 1,
 ) -> list[Path]:
-    """Write every figure as png, svg, pdf and csv, and return the files, in order."""
+    """Write every figure as png, svg, pdf and csv, and return the files, in order.
+
+    Several workers are processes of their own: call that from a program whose main module can
+    be imported, as `multiprocessing` asks.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    plans = list(plan_figures(experiments, analysis))
     written: list[Path] = []
-    for plan in plan_figures(experiments, analysis):
-        if progress is not None:
-            progress(plan.name)
-        written.extend(save(plan.draw(), plan.data, folder, plan.name))
+    with ExitStack() as stack:
+        run: Callable[..., Iterable[list[Path]]] = map
+        if min(workers, len(plans)) > 1:
+            spawn = get_context("spawn")  # a fork would copy the threads of torch
+            pool = ProcessPoolExecutor(min(workers, len(plans)), mp_context=spawn)
+            run = stack.enter_context(pool).map
+        for plan, files in zip(plans, run(partial(_write, folder=folder), plans), strict=True):
+            written.extend(files)
+            if progress is not None:
+                progress(plan.name)
     return written
+
+
+def _write(plan: Plan, folder: Path) -> list[Path]:
+    return save(plan.draw(), plan.data, folder, plan.name)
 
 
 def plan_figures(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Iterator[Plan]:
