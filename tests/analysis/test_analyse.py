@@ -129,8 +129,21 @@ def test_one_batch_size_only_is_a_ratio_and_no_curve() -> None:
     found = analyse([with_studies([s for s in EXPERIMENT.studies if s.batch_size == 64])])
     assert found.curves[0].fit is None
     assert any("one batch size only (64)" in w for w in found.warnings)
-    assert any("check interval only" in w for w in found.warnings)
+    assert any("the ratios have no interval" in w for w in found.warnings)
+    assert found.ratios[0].points[0].interval.is_unbounded
+    assert found.curves[0].points[0].interval is None
     assert "at batch size 64" in found.answer[-1]
+
+
+def test_reruns_alone_tell_the_noise_of_a_single_batch_size() -> None:
+    found = analyse([experiment_with_truth(TRUTH, [64], sigma=0.1, repeats=6)])
+    assert found.curves[0].fit is None
+    assert found.curves[0].noise is not None
+    assert found.curves[0].noise.degrees_of_freedom == 5
+    interval = found.ratios[0].points[0].interval
+    assert interval.low is not None
+    assert interval.high is not None
+    assert (3e5 / 64 + 400) / (1e5 / 64 + 200) in interval
 
 
 def test_critical_batch_size_beyond_the_range_is_warned_of() -> None:
@@ -138,6 +151,13 @@ def test_critical_batch_size_beyond_the_range_is_warned_of() -> None:
     found = analyse([small])
     assert any("do not bracket the critical one" in w for w in found.warnings)
     assert "outside the batch sizes tried" in found.answer[0]
+
+
+def test_curve_that_is_flat_throughout_has_already_passed_it() -> None:
+    flat = experiment_with_truth({0.0: (1.0, 300.0)}, [1024, 2048, 4096, 8192], sigma=0.0)
+    found = analyse([flat])
+    assert "already passed" in found.answer[0] or "outside the batch sizes" in found.answer[0]
+    assert any("below the smallest measured (1024)" in w for w in found.warnings)
 
 
 def test_first_batch_size_past_linear_scaling_is_warned_of() -> None:
@@ -151,8 +171,32 @@ def test_experiments_combine_into_one_curve() -> None:
     assert analyse(halves).curves == analyse([with_studies(list(studies))]).curves
 
 
+def test_pruning_methods_are_curves_of_their_own_and_named() -> None:
+    other = replace(EXPERIMENT, spec={"pruning": "magnitude"}, folder="other")
+    found = analyse([EXPERIMENT, other])
+    labels = [curve.label.rsplit(", ", 1)[1] for curve in found.curves]
+    assert labels == ["dense", "90% sparse (magnitude)", "90% sparse"]
+    assert len(found.ratios) == 2
+
+
+def test_budget_that_is_no_multiple_of_the_check_interval_ends_at_the_last_check() -> None:
+    study = replace(unreached(EXPERIMENT.studies[0]), max_steps=40_007)
+    point = analyse([with_studies([study])]).curves[0].points[0]
+    assert (point.crossed_after, point.budget) == (40_000, 40_007)
+
+
+def test_border_command_follows_the_recorded_one() -> None:
+    trial = {"learning_rate": 0.99, "momentum": 0.99}
+    study = EXPERIMENT.studies[0]
+    edge = replace(study, trials=tuple(replace(t, metaparameters=trial) for t in study.trials))
+    sessions = ({"command": ["/bin/sparallel", "run", "mine.toml", "--seed", "3"]},)
+    (verdict,) = analyse([replace(with_studies([edge]), sessions=sessions)]).borders
+    assert verdict.command is not None
+    assert verdict.command.startswith("sparallel run mine.toml --seed 3 --set space.learning_rate")
+
+
 def test_same_folder_twice_changes_nothing() -> None:
-    assert analyse([EXPERIMENT, EXPERIMENT]).curves == analyse([EXPERIMENT]).curves
+    assert analyse([EXPERIMENT, EXPERIMENT]) == analyse([EXPERIMENT])
 
 
 def test_wider_search_of_a_study_replaces_a_higher_k() -> None:
@@ -175,6 +219,16 @@ def test_other_seeds_are_points_of_their_own_and_tell_the_noise() -> None:
     assert both.fit is not None
     assert one.fit is not None
     assert both.fit.degrees_of_freedom == one.fit.degrees_of_freedom + 6
+
+
+def test_ratio_over_several_seeds_is_their_geometric_mean() -> None:
+    twice = [replace(s, seed=1, steps_to_result=4 * (s.steps_to_result or 0))
+             for s in EXPERIMENT.studies if s.sparsity == 0.9 and s.steps_to_result]  # fmt: skip
+    once, more = (
+        analyse([with_studies([*EXPERIMENT.studies, *extra])]).ratios[0] for extra in ([], twice)
+    )
+    assert once.points[3].ratio is not None
+    assert more.points[3].ratio == pytest.approx(2 * once.points[3].ratio)
 
 
 def test_unequal_numbers_of_trials_are_warned_of() -> None:
@@ -212,3 +266,12 @@ def test_several_goals_are_curves_of_their_own_and_named() -> None:
     found = analyse([with_studies([*EXPERIMENT.studies, *easier])])
     assert len(found.curves) == 4
     assert all(s.startswith("mnist · simple-cnn") for s in found.answer)
+
+
+def test_curves_without_a_shared_batch_size_have_no_ratio() -> None:
+    dense = [s for s in EXPERIMENT.studies if s.sparsity == 0 and s.batch_size < 100]
+    sparse = [s for s in EXPERIMENT.studies if s.sparsity != 0 and s.batch_size > 100]
+    found = analyse([with_studies([*dense, *sparse])])
+    assert found.ratios[0].points == ()
+    assert found.ratios[0].mean is None
+    assert len(found.answer) == 2

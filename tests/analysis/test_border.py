@@ -83,6 +83,21 @@ def test_best_point_at_the_edge_names_the_side_and_the_command() -> None:
     assert not verdict.is_inside
 
 
+def test_command_keeps_how_the_experiment_was_run() -> None:
+    trials = tuple(
+        replace(t, metaparameters={"learning_rate": 0.95, "momentum": 0.99}) for t in STUDY.trials
+    )
+    ran = ("run", "my spec.toml", "--trials", "8", "--out", "old", "--set=race.finishers=3",
+           "--set", "space.learning_rate.high=1")  # fmt: skip
+    source = Source(replace(STUDY, trials=trials), "mine", "old", command=ran)
+    verdict = border_verdict(source)
+    assert verdict is not None
+    assert verdict.command == (
+        "sparallel run 'my spec.toml' --trials 8 --set race.finishers=3 "
+        "--set space.learning_rate.high=10 --out old-wider"
+    )
+
+
 def test_two_edges_make_one_command() -> None:
     verdict = judge(learning_rate=1.1e-4, momentum=0.9001, decay_steps=45_000)
     assert verdict.command is not None

@@ -56,6 +56,15 @@ def test_points_alone_give_the_20_percent_batch_size() -> None:
     assert critical.value == pytest.approx(8 * 2**0.5, rel=0.01)  # half way on log axes
 
 
+def test_without_known_noise_there_is_no_interval() -> None:
+    exact = [Observation(4, 999, 1000), Observation(64, 499, 500)]
+    critical = critical_from_points(exact, None)
+    assert critical is not None
+    assert critical.value is not None
+    assert critical.interval.is_unbounded
+    assert critical.in_words().endswith("[interval not known]")
+
+
 def test_the_last_crossing_counts() -> None:
     log_sizes = np.log([1.0, 2, 4, 8])
     excess = np.array([[0.0, 0.3, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0]])
@@ -80,7 +89,7 @@ def test_interval_from_points_covers_the_truth_about_as_it_says() -> None:
 
 def test_ideal_scaling_throughout_is_not_a_critical_batch_size() -> None:
     ideal = [Observation(b, 32768 // b - 1, 32768 // b) for b in [4, 16, 64]]
-    critical = critical_from_points(ideal, None)
+    critical = critical_from_points(ideal, Noise(0.01, 5))
     assert critical is not None
     assert critical.value is None
     assert critical.interval.high is None
@@ -95,7 +104,7 @@ def test_one_batch_size_has_no_20_percent_point() -> None:
 def test_regimes_follow_the_stated_rule() -> None:
     critical = from_fit(SIZES)
     assert critical.value is not None
-    found = regimes(critical, False, SIZES)
+    found = regimes(critical, SIZES)
     assert found.linear_up_to == pytest.approx(0.2 * critical.value)
     assert found.maximal_from == pytest.approx(5 * critical.value)
     names = dict(found.measured)
@@ -111,7 +120,15 @@ def test_regimes_follow_the_stated_rule() -> None:
 
 
 def test_curve_without_a_bend_is_one_regime() -> None:
-    unbent = CriticalBatchSize(FROM_FIT, None, Interval(64, None), False, "beyond")
-    assert regimes(unbent, False, [2, 4]).measured == ((2, LINEAR), (4, LINEAR))
-    assert regimes(unbent, True, [2]).measured == ((2, MAXIMAL),)
-    assert regimes(unbent, False, [2]).linear_interval.low == pytest.approx(12.8)
+    unbent = CriticalBatchSize(FROM_FIT, None, Interval(64, None), False, "beyond", "above")
+    assert regimes(unbent, [2, 4]).measured == ((2, LINEAR), (4, LINEAR))
+    assert regimes(unbent, [2]).linear_interval.low == pytest.approx(12.8)
+    flat = CriticalBatchSize(FROM_FIT, None, Interval(None, 64), False, "beyond", "below")
+    assert regimes(flat, [128]).measured == ((128, MAXIMAL),)
+
+
+def test_estimate_far_outside_and_open_is_no_number() -> None:
+    critical = from_fit([2, 4, 8, 16], sigma=0.02, c2=1e-6)
+    assert critical.value is None
+    assert critical.interval.low is not None
+    assert critical.in_words().startswith("not reached [")

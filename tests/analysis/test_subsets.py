@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import comb
 from statistics import mean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparallel.analysis.curves import curve_key
-from sparallel.analysis.subsets import half_search_interval, subset_curve
+from sparallel.analysis.subsets import best_of_subset, half_search_interval, subset_curve
 from sparallel.analysis.synthetic_experiment import experiment_with_truth
-from sparallel.analysis.values import SubsetCurve
+from sparallel.analysis.values import SubsetCurve, WorkloadKey
 from sparallel.records import Status, StudyRecord, TrialRecord
 
 BASE = experiment_with_truth({0.0: (1e5, 200)}, [64]).studies[0]
+WORKLOAD = WorkloadKey("mnist", "simple-cnn", "momentum", "constant")
 
 
 def study(complete: list[int], beaten: Sequence[int] = (), infeasible: int = 0) -> StudyRecord:
@@ -28,7 +29,7 @@ def study(complete: list[int], beaten: Sequence[int] = (), infeasible: int = 0) 
 
 
 def curve(of: StudyRecord) -> SubsetCurve:
-    found = subset_curve(of, curve_key(of).workload, "experiment")
+    found = subset_curve(of, WORKLOAD, "experiment")
     assert found is not None
     return found
 
@@ -60,6 +61,15 @@ def test_curve_falls_with_every_trial_added(steps: list[int], stopped: int, dive
             assert after.median <= before.median
 
 
+@given(st.integers(1, 60), st.data())
+def test_chances_are_the_binomial_ratios(total: int, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, total))
+    chances = best_of_subset(total, size)
+    exact = [comb(total - rank, size - 1) / comb(total, size) for rank in range(1, total + 1)]
+    assert chances == pytest.approx(exact, abs=1e-12)
+    assert sum(chances) == pytest.approx(1)
+
+
 def test_whole_set_gives_the_minimum_itself() -> None:
     assert curve(study([320, 160, 480])).points[-1].expected == 160
 
@@ -82,7 +92,7 @@ def test_trial_that_diverged_counts_as_never_arriving() -> None:
 
 def test_study_without_a_winner_has_no_curve() -> None:
     none = study([], beaten=[320])
-    assert subset_curve(none, curve_key(none).workload, "experiment") is None
+    assert subset_curve(none, WORKLOAD, "experiment") is None
 
 
 def test_halves_of_an_exhaustive_search_give_a_range_from_k_star_up() -> None:

@@ -29,7 +29,7 @@ def analyse(experiments: Sequence[ExperimentRecord]) -> Analysis:
     subsets = tuple(
         s
         for source in every
-        if (s := subset_curve(source.study, curve_key(source.study).workload, source.experiment))
+        if (s := subset_curve(source.study, curve_key(source).workload, source.experiment))
     )
     warnings = [f"{c.label}: {w}" for c in curves for w in c.warnings]
     warnings += [f"{r.label}: {w}" for r in ratios for w in r.warnings]
@@ -81,8 +81,10 @@ def _curve(key: CurveKey, sources: Sequence[Source]) -> Curve:
         points=curve_points(chosen, noise),
         fit=fit,
         critical=tuple(critical),
-        regimes=None if fit is None else regimes(critical[0], fit.c1 == 0, sizes),
+        regimes=None if fit is None else regimes(critical[0], sizes),
         warnings=tuple(dict.fromkeys(warnings)),
+        pruning=key.pruning,
+        noise=noise,
     )
 
 

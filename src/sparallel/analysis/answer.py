@@ -25,7 +25,7 @@ def answer(curves: Sequence[Curve], ratios: Sequence[Ratio]) -> tuple[str, ...]:
 
 
 def _curve(curve: Curve, named: bool) -> str:
-    start = _name(curve, named) + sparsity_in_words(curve.sparsity)
+    start = _name(curve, named) + sparsity_in_words(curve.sparsity, curve.pruning)
     if all(point.steps is None for point in curve.points):
         return f"{start}: no trial reached the goal within its budget."
     if not curve.critical:
@@ -42,7 +42,7 @@ def _critical(critical: CriticalBatchSize) -> str:
 
 
 def _cost(ratio: Ratio, named: bool) -> str:
-    start = _name(ratio, named) + sparsity_in_words(ratio.sparsity)
+    start = _name(ratio, named) + sparsity_in_words(ratio.sparsity, ratio.pruning)
     known = [p.ratio for p in ratio.points if p.ratio is not None]
     if ratio.mean is None or not known:
         return f"{start}: what it costs is not known, no batch size has both results."

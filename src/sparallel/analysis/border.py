@@ -68,7 +68,7 @@ def border_verdict(source: Source) -> BorderVerdict | None:
         )
     )
     command = _command(source, touches) if touches else None
-    key = curve_key(study)
+    key = curve_key(source)
     return BorderVerdict(
         workload=key.workload,
         goal_error=key.goal_error,
@@ -96,10 +96,27 @@ def _touch(dimension: DimensionRecord, value: float) -> BorderTouch | None:
 
 
 def _command(source: Source, touches: tuple[BorderTouch, ...]) -> str:
-    words = ["sparallel", "run", source.experiment]
-    for touch in touches:
-        words += ["--set", f"space.{touch.name}.{touch.side}={touch.extend_to:.10g}"]
-    return shlex.join([*words, "--out", f"{source.folder.rstrip('/')}-wider"])
+    """The command that made the experiment, with a wider space and another folder."""
+    keys = [f"space.{touch.name}.{touch.side}" for touch in touches]
+    words = _without(source.command, keys) if source.command else ["run", source.experiment]
+    for key, touch in zip(keys, touches, strict=True):
+        words += ["--set", f"{key}={touch.extend_to:.10g}"]
+    return shlex.join(["sparallel", *words, "--out", f"{source.folder.rstrip('/')}-wider"])
+
+
+def _without(command: tuple[str, ...], keys: list[str]) -> list[str]:
+    """The words of a command less its folder and its own settings of these keys."""
+    kept: list[str] = []
+    words = iter(command)
+    for word in words:
+        option, given, value = word.partition("=")
+        if option in ("--out", "--set"):
+            value = value if given else next(words, "")
+            if option == "--set" and value.partition("=")[0] not in keys:
+                kept += ["--set", value]
+        else:
+            kept.append(word)
+    return kept
 
 
 def _sentence(touches: tuple[BorderTouch, ...], has_winner: bool, command: str | None) -> str:

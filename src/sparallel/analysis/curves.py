@@ -10,7 +10,7 @@ from statistics import median
 from sparallel.analysis.interval import Interval
 from sparallel.analysis.noise import Noise, draw_log_steps, observe, percentile_interval
 from sparallel.analysis.subsets import half_search_interval
-from sparallel.analysis.values import CurvePoint, WorkloadKey, sparsity_in_words
+from sparallel.analysis.values import USUAL_PRUNING, CurvePoint, WorkloadKey, sparsity_in_words
 from sparallel.records import ExperimentRecord, StudyRecord
 
 
@@ -21,9 +21,10 @@ class CurveKey:
     workload: WorkloadKey
     goal_error: float
     sparsity: float
+    pruning: str = USUAL_PRUNING
 
     def __str__(self) -> str:
-        words = sparsity_in_words(self.sparsity)
+        words = sparsity_in_words(self.sparsity, self.pruning)
         return f"{self.workload}, goal {self.goal_error:g}, {words}"
 
 
@@ -34,22 +35,42 @@ class Source:
     study: StudyRecord
     experiment: str
     folder: str
+    pruning: str = USUAL_PRUNING
+    command: tuple[str, ...] = ()  # the words that last ran the experiment, where recorded
 
 
-def curve_key(study: StudyRecord) -> CurveKey:
-    """The curve a study belongs to."""
+def curve_key(source: Source) -> CurveKey:
+    """The curve a study belongs to; how it would be pruned matters only where it is sparse."""
+    study = source.study
     workload = WorkloadKey(study.data, study.model, study.optimizer, study.schedule)
-    return CurveKey(workload, study.goal_error, study.sparsity)
+    pruning = source.pruning if study.sparsity != 0 else USUAL_PRUNING
+    return CurveKey(workload, study.goal_error, study.sparsity, pruning)
 
 
 def gather(experiments: Sequence[ExperimentRecord]) -> dict[CurveKey, list[Source]]:
     """Every study of every experiment by curve, in order of batch size."""
     curves: dict[CurveKey, list[Source]] = defaultdict(list)
-    for experiment in experiments:
+    for number, experiment in enumerate(experiments):
+        if experiment in experiments[:number]:
+            continue  # the same folder named twice tells nothing new
+        pruning = str(experiment.spec.get("pruning", USUAL_PRUNING))
+        command = _last_command(experiment)
         for study in experiment.studies:
-            curves[curve_key(study)].append(Source(study, experiment.name, experiment.folder))
+            source = Source(study, experiment.name, experiment.folder, pruning, command)
+            curves[curve_key(source)].append(source)
     ordered = sorted(curves)
     return {key: sorted(curves[key], key=lambda s: s.study.batch_size) for key in ordered}
+
+
+def _last_command(experiment: ExperimentRecord) -> tuple[str, ...]:
+    """The arguments of the last `sparallel run` that the provenance names, or nothing."""
+    for session in reversed(experiment.sessions):
+        command = session.get("command")
+        if isinstance(command, Sequence) and not isinstance(command, str):
+            words = tuple(map(str, command))
+            if len(words) > 2 and words[1] == "run":
+                return words[1:]
+    return ()
 
 
 def select(sources: Sequence[Source]) -> tuple[list[Source], list[str]]:
@@ -109,10 +130,13 @@ def _point(source: Source, first: StudyRecord | None, noise: Noise | None) -> Cu
     arrived = [r.steps for r in study.repeats if r.steps is not None]
     start = first.steps_to_result if first is not None else None
     ideal = None if first is None or start is None else start * first.batch_size / study.batch_size
+    interval: Interval | None
     if steps is None:
         interval = Interval(float(study.max_steps), None)
-    else:
+    elif noise is not None:
         interval = percentile_interval(draw_log_steps([seen], noise)[:, 0])
+    else:
+        interval = None
     examples = None if steps is None else steps * study.batch_size
     return CurvePoint(
         batch_size=study.batch_size,

@@ -27,9 +27,11 @@ def why_not_fitted(observations: Sequence[Observation], spread: Spread = NO_RERU
         only = next(iter(sizes))
         return f"The goal was reached at one batch size only ({only}): a curve needs more."
     if prepare(observations, spread).degrees_of_freedom < 1:
+        early = any(o.crossed_after == 0 for o in measured)
+        first = "; a goal reached at the first check does not count, check more often" * early
         return (
             "A fit needs three measured batch sizes, or two with reruns of the winners "
-            "(--repeats), to know the noise: add batch sizes or reruns."
+            f"(--repeats), to know the noise: add batch sizes or reruns{first}."
         )
     return None
 

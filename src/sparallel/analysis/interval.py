@@ -47,9 +47,19 @@ class Interval:
 
     def brackets(self, write: Callable[[float], str] = rounded) -> str:
         """The short form: [520, 950], [520, no upper limit]."""
+        if self.is_unbounded:
+            return "[interval not known]"
         low = "no lower limit" if self.low is None else write(self.low)
         high = "no upper limit" if self.high is None else write(self.high)
         return f"[{low}, {high}]"
+
+    def short(self, write: Callable[[float], str] = rounded) -> str:
+        """The narrow form, for tables: 520–950, ≥ 520, ≤ 950."""
+        if self.low is not None and self.high is not None:
+            return f"{write(self.low)}–{write(self.high)}"
+        if self.low is not None:
+            return f"≥ {write(self.low)}"
+        return "not known" if self.high is None else f"≤ {write(self.high)}"
 
     def in_words(self, write: Callable[[float], str] = rounded) -> str:
         """The long form: between 520 and 950; at least 520, no upper limit."""

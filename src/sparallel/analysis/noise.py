@@ -17,7 +17,7 @@ _SEED = 20210503  # fixed: the same records give the same intervals
 
 @dataclass(frozen=True)
 class Noise:
-    """Sigma of log K and how well it is known; without degrees of freedom it is not known."""
+    """Sigma of log K and how well it is known: by at least one degree of freedom."""
 
     sigma: float
     degrees_of_freedom: int
@@ -35,7 +35,8 @@ class Observation:
 def observe(study: StudyRecord) -> Observation:
     """A finished study as an interval that holds K*."""
     if study.steps_to_result is None:
-        return Observation(study.batch_size, study.max_steps, None)
+        last_check = study.max_steps // study.check_interval * study.check_interval
+        return Observation(study.batch_size, last_check, None)
     after = max(study.steps_to_result - study.check_interval, 0)
     return Observation(study.batch_size, after, study.steps_to_result)
 
@@ -69,9 +70,7 @@ def pooled_spread(groups: Sequence[tuple[int, Sequence[int]]]) -> Spread:
     return Spread(squares, degrees)
 
 
-def draw_log_steps(
-    observations: Sequence[Observation], noise: Noise | None, stream: int = 0
-) -> Array:
+def draw_log_steps(observations: Sequence[Observation], noise: Noise, stream: int = 0) -> Array:
     """Draws of log K, one row a draw and one column an observation (inf where not reached).
 
     The crossing is uniform within its check interval. The noise is Gaussian with a sigma that
@@ -83,11 +82,9 @@ def draw_log_steps(
     share = 1 - random.random((DRAWS, len(observations)))  # in (0, 1]: log stays finite
     inside = np.log(low + share * (np.where(np.isinf(high), low + 1, high) - low))
     logs = np.where(np.isinf(high), np.inf, inside)
-    if noise is not None and noise.degrees_of_freedom > 0:
-        freedom = noise.degrees_of_freedom
-        sigma = noise.sigma * np.sqrt(freedom / random.chisquare(freedom, (DRAWS, 1)))
-        logs = logs + sigma * random.standard_normal(logs.shape)
-    return np.asarray(logs, dtype=np.float64)
+    freedom = noise.degrees_of_freedom
+    sigma = noise.sigma * np.sqrt(freedom / random.chisquare(freedom, (DRAWS, 1)))
+    return np.asarray(logs + sigma * random.standard_normal(logs.shape), dtype=np.float64)
 
 
 def percentile_interval(logs: Array, level: float = LEVEL) -> Interval:

@@ -22,10 +22,10 @@ RULE = (
 )
 
 
-def regimes(critical: CriticalBatchSize, is_flat: bool, batch_sizes: Sequence[int]) -> Regimes:
+def regimes(critical: CriticalBatchSize, batch_sizes: Sequence[int]) -> Regimes:
     """The regimes that follow from c1/c2; each border is a multiple of it, and so its interval.
 
-    Without a finite c1/c2 the whole curve is one regime: maximal if it is flat, else linear.
+    Where c1/c2 lies far outside, the curve is one regime: maximal if below, linear if above.
     """
     value = critical.value
     linear = None if value is None else TOLERANCE * value
@@ -33,7 +33,7 @@ def regimes(critical: CriticalBatchSize, is_flat: bool, batch_sizes: Sequence[in
     measured = []
     for size in sorted(set(batch_sizes)):
         if linear is None or maximal is None:
-            name = MAXIMAL if is_flat else LINEAR
+            name = MAXIMAL if critical.side == "below" else LINEAR
         else:
             name = LINEAR if size <= linear else MAXIMAL if size >= maximal else DIMINISHING
         measured.append((size, name))

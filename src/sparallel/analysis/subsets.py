@@ -11,8 +11,6 @@ drawn without replacement are (Politis and Romano 1994).
 
 from __future__ import annotations
 
-from math import comb
-
 from sparallel.analysis.interval import LEVEL, Interval
 from sparallel.analysis.values import SubsetCurve, SubsetPoint, WorkloadKey
 from sparallel.records import Status, StudyRecord
@@ -39,9 +37,15 @@ def known_steps(study: StudyRecord) -> tuple[list[int], list[int]]:
     return complete, sorted(bounds)
 
 
-def first_in_subset(total: int, rank: int, size: int) -> float:
-    """The chance that the trial of this rank (1 is best) is the best of a random subset."""
-    return comb(total - rank, size - 1) / comb(total, size)
+def best_of_subset(total: int, size: int) -> list[float]:
+    """For each rank (1 is best) the chance that it is the best of a random subset.
+
+    C(total - i, size - 1) / C(total, size), from one rank to the next without large numbers.
+    """
+    chances = [size / total]
+    for rank in range(1, total):
+        chances.append(chances[-1] * max(total - rank - size + 1, 0) / (total - rank))
+    return chances
 
 
 def subset_curve(study: StudyRecord, workload: WorkloadKey, experiment: str) -> SubsetCurve | None:
@@ -70,7 +74,7 @@ def subset_curve(study: StudyRecord, workload: WorkloadKey, experiment: str) -> 
 
 def _subset_point(known: list[int], bounds: list[int], size: int) -> SubsetPoint:
     total = len(known) + len(bounds)
-    chances = [first_in_subset(total, rank, size) for rank in range(1, total + 1)]
+    chances = best_of_subset(total, size)
     exact = sum(p * k for p, k in zip(chances, known, strict=False))
     unknown = sum(p * k for p, k in zip(chances[len(known) :], bounds, strict=True))
     is_known = size > len(bounds)
@@ -104,6 +108,6 @@ def half_search_interval(study: StudyRecord, level: float = LEVEL) -> Interval |
     total = len(known) + len(bounds)
     if not study.finished or len(known) < 2 or total < 4:
         return None
-    chances = [first_in_subset(total, rank, total // 2) for rank in range(1, total + 1)]
+    chances = best_of_subset(total, total // 2)
     tail = (1 - level) / 2
     return Interval(_quantile(known, chances, tail), _quantile(known, chances, 1 - tail), level)

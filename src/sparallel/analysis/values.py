@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sparallel.analysis.interval import Interval
+from sparallel.analysis.noise import Noise
 from sparallel.records import StudyRecord
 
 FROM_FIT = "c1/c2 from the fit (steps are twice the minimum)"
 FROM_POINTS = "20% above ideal scaling, from the measured points"
+USUAL_PRUNING = "snip"  # goes without saying; any other method is named
 
 
 @dataclass(frozen=True, order=True)
@@ -38,7 +40,7 @@ class CurvePoint:
     crossed_after: int
     budget: int
     trials: int
-    interval: Interval | None  # K* under the check interval and the curve's noise
+    interval: Interval | None  # K* under check interval and noise; None if that is not known
     subsample_interval: Interval | None  # K* over random halves of the trials, where known
     examples: int | None  # examples-to-result, K* x B
     seconds_to_result: float | None  # the winner's share of the study's seconds
@@ -101,15 +103,17 @@ class CriticalBatchSize:
     interval: Interval
     is_bracketed: bool  # do the measured batch sizes lie on both sides of it?
     warning: str | None  # the sentence to show where they do not
+    side: str | None = None  # "above" or "below" the measured batch sizes, where not between
 
     def in_words(self) -> str:
         """For example: 700 [520, 950]."""
+        if self.value is None:
+            word = "already passed" if self.side == "below" else "not reached"
+            return f"{word} {self.interval.brackets(_batch)}"
         return f"{_batch(self.value)} {self.interval.brackets(_batch)}"
 
 
-def _batch(value: float | None) -> str:
-    if value is None:
-        return "not reached"
+def _batch(value: float) -> str:
     return f"{value:.0f}" if value < 1000 else f"{float(f'{value:.3g}'):.0f}"
 
 
@@ -141,16 +145,22 @@ class Curve:
     critical: tuple[CriticalBatchSize, ...]
     regimes: Regimes | None
     warnings: tuple[str, ...]
+    pruning: str = USUAL_PRUNING  # what made it sparse; of no account where dense
+    noise: Noise | None = None  # of log K, from the fit or else from reruns; None if not known
 
     @property
     def label(self) -> str:
         """The curve's name in a table or a legend."""
-        return f"{self.workload}, goal {self.goal_error:g}, {sparsity_in_words(self.sparsity)}"
+        words = sparsity_in_words(self.sparsity, self.pruning)
+        return f"{self.workload}, goal {self.goal_error:g}, {words}"
 
 
-def sparsity_in_words(sparsity: float) -> str:
-    """dense, or for example: 90% sparse."""
-    return "dense" if sparsity == 0 else f"{100 * sparsity:g}% sparse"
+def sparsity_in_words(sparsity: float, pruning: str = USUAL_PRUNING) -> str:
+    """dense, or for example: 90% sparse; a pruning method other than the usual one is named."""
+    if sparsity == 0:
+        return "dense"
+    method = "" if pruning == USUAL_PRUNING else f" ({pruning})"
+    return f"{100 * sparsity:g}% sparse{method}"
 
 
 @dataclass(frozen=True)
@@ -174,11 +184,12 @@ class Ratio:
     mean: float | None
     mean_interval: Interval
     warnings: tuple[str, ...]
+    pruning: str = USUAL_PRUNING
 
     @property
     def label(self) -> str:
         """The ratio's name in a table or a legend."""
-        words = sparsity_in_words(self.sparsity)
+        words = sparsity_in_words(self.sparsity, self.pruning)
         return f"{self.workload}, goal {self.goal_error:g}, {words} over dense"
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sparallel.analysis.interval import rounded
-from sparallel.analysis.values import Analysis, Curve, CurvePoint, Fit, Ratio
+from sparallel.analysis.interval import Interval, rounded
+from sparallel.analysis.values import Analysis, CriticalBatchSize, Curve, CurvePoint, Fit, Ratio
 from sparallel.report.textplot import Series, text_plot
 
 
@@ -16,18 +20,20 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     """Print everything a user wants to see at once; text from specs is never markup."""
     for curve in analysis.curves:
         if curve.points:
+            console.print(Text(_title(curve), style="bold"))
             console.print(curve_table(curve))
             for line in _below_table(curve):
-                console.print(Text(f"  {line}"))
+                console.print(_indented(line))
             console.print()
     for ratio in analysis.ratios:
         if ratio.points:
+            console.print(Text(f"K*: {ratio.label}", style="bold"))
             console.print(ratio_table(ratio))
     for line in _plots(analysis):
         console.print(Text(line), no_wrap=True, crop=True)
     console.print(Text("Answer", style="bold"))
     for sentence in analysis.answer:
-        console.print(Text(f"  {sentence}"))
+        console.print(_indented(sentence))
     _print_list(console, "Warnings", analysis.warnings)
     outside = [
         f"batch size {v.batch_size}, sparsity {v.sparsity:g}, goal {v.goal_error:g}: {v.verdict}"
@@ -42,34 +48,46 @@ def curve_table(curve: Curve) -> Table:
     """K* of one curve by batch size; reruns have their own column, beside the minimum."""
     reruns = any(point.reruns for point in curve.points)
     halves = any(point.subsample_interval for point in curve.points)
-    table = Table(title=escape(curve.label), title_justify="left")
-    headings = ["B", "K*", "95% interval"]
-    headings += ["K* of half the trials"] if halves else []
-    headings += ["rerun median"] if reruns else []
-    headings += ["examples", "seconds", "x ideal", "trials"]
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    columns: dict[str, Callable[[CurvePoint], str]] = {
+        "B": lambda p: str(p.batch_size),
+        "K*": lambda p: f">{p.budget}" if p.steps is None else str(p.steps),
+        "95% interval": lambda p: _short(p.interval),
+        **({"half trials": lambda p: _short(p.subsample_interval)} if halves else {}),
+        **({"rerun median": _reruns} if reruns else {}),
+        "examples": lambda p: "" if p.examples is None else str(p.examples),
+        "seconds": lambda p: _number(p.seconds_to_result),
+        "x ideal": lambda p: _number(p.above_ideal),
+    }
+    trials = {point.trials for point in curve.points}
+    if len(trials) > 1:
+        columns["trials"] = lambda p: str(p.trials)
+    table = _table(list(columns))
     for point in curve.points:
-        cells = [str(point.batch_size), _steps(point)]
-        cells.append("" if point.interval is None else point.interval.brackets(_whole))
-        if halves:
-            half = point.subsample_interval
-            cells.append("" if half is None else half.brackets(_whole))
-        if reruns:
-            cells.append(_reruns(point))
-        cells.append("" if point.examples is None else str(point.examples))
-        cells.append(_number(point.seconds_to_result))
-        cells.append(_number(point.above_ideal))
-        cells.append(str(point.trials))
-        table.add_row(*map(escape, cells))
+        table.add_row(*(escape(cell(point)) for cell in columns.values()))
+    return table
+
+
+def _title(curve: Curve) -> str:
+    trials = {point.trials for point in curve.points}
+    return curve.label + ("" if len(trials) > 1 else f", {trials.pop()} trials a study")
+
+
+def _table(headings: list[str]) -> Table:
+    """A plain table; in a narrow terminal its cells fold, so that no digit is ever cut."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
     return table
 
 
 def _below_table(curve: Curve) -> list[str]:
     """What the curve says, under the name of each definition."""
     lines = [
-        f"critical batch size, {c.definition}: {_number(c.value) or 'not reached'}, "
-        f"{c.interval.in_words()}"
+        f"critical batch size, {c.definition}: {_value(c)}, {c.interval.in_words()}"
         for c in curve.critical
     ]
     if curve.fit is not None:
@@ -88,6 +106,10 @@ def _below_table(curve: Curve) -> list[str]:
     return lines
 
 
+def _value(critical: CriticalBatchSize) -> str:
+    return critical.in_words().split(" [", 1)[0]
+
+
 def _noise(fit: Fit) -> str:
     source = "reruns and residuals" if fit.sigma_from_reruns else "residuals"
     return f"noise of log K {fit.sigma:.2g} (from {source})"
@@ -96,12 +118,10 @@ def _noise(fit: Fit) -> str:
 def ratio_table(ratio: Ratio) -> Table:
     """Sparse over dense K* by batch size; rerun medians have their own column."""
     reruns = any(point.rerun_ratio is not None for point in ratio.points)
-    table = Table(title=escape(f"K*: {ratio.label}"), title_justify="left")
     headings = ["B", "K* ratio", "95% interval"]
-    for heading in [*headings, "rerun-median ratio"] if reruns else headings:
-        table.add_column(heading, justify="right")
+    table = _table(headings + ["rerun-median ratio"] * reruns)
     for point in ratio.points:
-        cells = [str(point.batch_size), _number(point.ratio), point.interval.brackets()]
+        cells = [str(point.batch_size), _number(point.ratio), point.interval.short()]
         cells += [_number(point.rerun_ratio)] if reruns else []
         table.add_row(*map(escape, cells))
     return table
@@ -113,8 +133,11 @@ def _plots(analysis: Analysis) -> list[str]:
     groups = dict.fromkeys((c.workload, c.goal_error) for c in analysis.curves)
     for workload, goal in groups:
         curves = [c for c in analysis.curves if (c.workload, c.goal_error) == (workload, goal)]
+        sizes = {size for curve in curves for size, _ in _reached(curve)}
+        if len(sizes) < 2:
+            continue  # one batch size draws no curve
         plot = text_plot([_series(curve) for curve in curves if _reached(curve)])
-        lines += ["", f"{workload}, goal {goal:g}", *plot] if plot else []
+        lines += ["", f"{workload}, goal {goal:g}", *plot]
     return [*lines, ""] if lines else []
 
 
@@ -132,26 +155,26 @@ def _reached(curve: Curve) -> list[tuple[float, float]]:
     return [(p.batch_size, p.steps) for p in curve.points if p.steps is not None]
 
 
+def _indented(sentence: str) -> Padding:
+    return Padding(Text(sentence), (0, 0, 0, 2))
+
+
 def _print_list(console: Console, title: str, sentences: list[str] | tuple[str, ...]) -> None:
     if sentences:
         console.print(Text(title, style="bold"))
         for sentence in sentences:
-            console.print(Text(f"  {sentence}"))
-
-
-def _steps(point: CurvePoint) -> str:
-    return f"> {point.budget}" if point.steps is None else str(point.steps)
+            console.print(_indented(sentence))
 
 
 def _reruns(point: CurvePoint) -> str:
     if not point.reruns:
         return ""
-    median = "none arrived" if point.rerun_median is None else f"{point.rerun_median:g}"
-    return f"{median} ({point.reruns_arrived} of {point.reruns})"
+    median = "none" if point.rerun_median is None else f"{point.rerun_median:g}"
+    return f"{median} ({point.reruns_arrived}/{point.reruns})"
 
 
-def _whole(value: float) -> str:
-    return f"{value:.0f}"
+def _short(interval: Interval | None) -> str:
+    return "" if interval is None else interval.short(lambda value: f"{value:.0f}")
 
 
 def _number(value: float | None) -> str:
