@@ -7,6 +7,7 @@ out of budget far below it: the straight border the search maps of real experime
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import zlib
 from collections.abc import Sequence
@@ -140,7 +141,7 @@ def generated_study(
             else TrialRecord(t.trial, t.metaparameters, Status.BEATEN, best)
             for t in run
         ]
-    ties = tuple(t.trial for t in complete if t.steps == best)
+    first, *ties = [t.trial for t in complete if t.steps == best] or [None]
     again = expected * np.exp(rng.normal(0, max(noise, 1e-9), repeats))
     return StudyRecord(
         workload=f"{data}/{model}/{optimizer}/{schedule}",
@@ -160,9 +161,9 @@ def generated_study(
         space=space,
         trials=tuple(run),
         steps_to_result=best,
-        best_trial=ties[0] if ties else None,
-        ties=ties,
-        test_error=0.019 if ties else None,
+        best_trial=first,
+        ties=tuple(trial for trial in ties if trial is not None),
+        test_error=None if first is None else 0.019,
         examples_trained=sum(t.steps for t in run) * batch_size,
         examples_checked=sum(t.steps // check_interval for t in run) * 300,
         seconds=sum(t.steps for t in run) * batch_size / 20_000,
@@ -172,6 +173,26 @@ def generated_study(
             )
             for i, k in enumerate(again)
         ),
+    )
+
+
+def not_begun(study: StudyRecord) -> StudyRecord:
+    """The study as its store shows it before its first trial has run."""
+    waiting = tuple(
+        TrialRecord(trial.trial, trial.metaparameters, Status.PENDING, 0) for trial in study.trials
+    )
+    return dataclasses.replace(
+        study,
+        finished=False,
+        trials=waiting,
+        steps_to_result=None,
+        best_trial=None,
+        ties=(),
+        test_error=None,
+        examples_trained=0,
+        examples_checked=0,
+        seconds=0.0,
+        repeats=(),
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
-from tests.generated import Truth, generated_experiment
+from tests.generated import Truth, generated_experiment, not_begun
 
 from sparallel.analysis import analyse
 from sparallel.figures import draw_all
-from sparallel.figures.draw import plan_figures
+from sparallel.figures.draw import Plan, plan_figures
 from sparallel.records import ExperimentRecord
 
 SIZES = (16, 64, 256, 1024)
@@ -109,6 +110,22 @@ def test_an_experiment_without_a_complete_trial_is_drawn_and_says_so(tmp_path: P
     assert "no study reached the goal" in drawn[f"scaling-{WORKLOAD}.svg"].read_text()
     assert "B = 16, dense: none complete" in drawn[f"trial-map-{WORKLOAD}.svg"].read_text()
     assert "ratio.svg" not in drawn
+
+
+def test_a_study_that_has_not_begun_is_named_and_moves_no_axis() -> None:
+    whole = generated_experiment(batch_sizes=(16, 64), sparsities=(0.0,))
+    partial = dataclasses.replace(whole, studies=(whole.studies[0], not_begun(whole.studies[1])))
+    # Alone it has nothing to draw; beside a finished one on its page it has an empty panel.
+    assert not list(_search_plans(dataclasses.replace(whole, studies=partial.studies[1:])))
+    (plan,) = [p for p in _search_plans(partial) if p.name.startswith("learning-rate")]
+    figure = plan.draw()
+    assert [ax.get_title() for ax in figure.axes] == ["B = 16, dense"]
+    assert figure.axes[0].get_ylim()[0] > 100
+
+
+def _search_plans(experiment: ExperimentRecord) -> list[Plan]:
+    plans = plan_figures([experiment], analyse([experiment]))
+    return [plan for plan in plans if not plan.name.startswith(("scaling", "ratio"))]
 
 
 FEW = (16, 256, 4096)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.generated import Truth, generated_experiment
+from tests.generated import Truth, generated_experiment, not_begun
 
 from sparallel.analysis import analyse
 from sparallel.records import ExperimentRecord, StudyRecord
@@ -133,10 +133,7 @@ def test_a_partial_experiment_makes_a_partial_report_that_says_what_is_missing(
     tmp_path: Path,
 ) -> None:
     whole = generated_experiment(batch_sizes=SIZES)
-    unfinished = dataclasses.replace(
-        whole.studies[0], finished=False, trials=(), steps_to_result=None, best_trial=None, ties=()
-    )
-    partial = dataclasses.replace(whole, studies=(unfinished, *whole.studies[1:]))
+    partial = dataclasses.replace(whole, studies=(not_begun(whole.studies[0]), *whole.studies[1:]))
     words = _page(partial, tmp_path).words
     assert "partial 5 of 6 studies finished" in words
     assert "What is missing" in words
@@ -154,9 +151,10 @@ def test_an_experiment_without_a_complete_trial_gets_a_report_that_says_so(
 
 
 def test_an_experiment_that_has_not_begun_gets_a_report_that_says_so(tmp_path: Path) -> None:
-    planned = dataclasses.replace(generated_experiment(), studies=())
+    whole = generated_experiment()
+    planned = dataclasses.replace(whole, studies=tuple(map(not_begun, whole.studies)))
     page = _page(planned, tmp_path)
-    assert "0 of 0 studies finished" in page.words
+    assert "0 of 10 studies finished" in page.words
     assert "No study has finished yet" in page.words
     assert "No trial has run yet." in page.words
 

@@ -20,7 +20,7 @@ from sparallel.figures.optimizers import draw_optimizers, optimizers_table
 from sparallel.figures.ratio import draw_ratio, ratio_table
 from sparallel.figures.scaling import draw_scaling, scaling_table
 from sparallel.figures.trial_map import draw_trial_map, trial_map_plane, trial_map_table
-from sparallel.figures.trials import pages
+from sparallel.figures.trials import is_drawn, pages
 from sparallel.records import ExperimentRecord, StudyRecord
 from sparallel.tabular import Table
 
@@ -114,7 +114,7 @@ def _optimizers(analysis: Analysis) -> Iterator[Plan]:
 
 
 def _search(experiment: ExperimentRecord, prefix: str) -> Iterator[Plan]:
-    tried = [study for study in experiment.studies if study.trials]
+    tried = [s for s in experiment.studies if any(is_drawn(t.status) for t in s.trials)]
     groups = _grouped(
         tried, lambda s: (s.data, s.model, s.optimizer, s.schedule, s.goal_error, s.seed)
     )

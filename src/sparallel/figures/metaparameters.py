@@ -17,6 +17,7 @@ from sparallel.figures.trials import (
     Row,
     axis_label,
     draw_panels,
+    is_drawn,
     metaparameter_axis,
     shown,
     trials_table,
@@ -42,7 +43,7 @@ def _height(row: Row) -> float:
 
 def draw_metaparameter(table: Table, dimension: DimensionRecord, title: str) -> Figure:
     """Steps against the metaparameter, the same axes in every panel."""
-    heights = [float(value or 1) for value in table.column("drawn_at")]
+    heights = [float(r["drawn_at"] or 1) for r in table.records() if is_drawn(r["status"])]
 
     def place(row: Row) -> tuple[float, float]:
         return shown(dimension, float(row[dimension.name] or 0)), float(row["drawn_at"] or 1)

@@ -24,7 +24,7 @@ _STAR: dict[str, Any] = {
     "markeredgecolor": "black",
     "markeredgewidth": 0.5,
 }
-# Drawn in this order: the rare and the decisive come last, on top.
+# Drawn in this order: the rare and the decisive come last, on top. Others have no result to draw.
 _ORDER = (Status.BEATEN, Status.INCOMPLETE, Status.INFEASIBLE, Status.COMPLETE)
 
 
@@ -102,9 +102,16 @@ def draw_panels(
     return figure
 
 
+def is_drawn(status: Cell) -> bool:
+    """Has a trial of this status a result, and so a mark?"""
+    return status in _ORDER
+
+
 def _remark(rows: list[Row] | None) -> str:
     if rows is None:
         return ": not studied"
+    if not any(is_drawn(row["status"]) for row in rows):
+        return ": not run yet"
     return "" if any(row["best"] for row in rows) else ": none complete"
 
 

@@ -117,7 +117,8 @@
   // The same for all studies of a workload, so that one can be compared with the next.
   function stepsAxis(workload) {
     const { studies } = workload;
-    const low = studies.reduce((least, study) => Math.min(least, ...study.k), Infinity);
+    const seen = studies.flatMap((study) => study.k.filter((_, i) => !"pf".includes(study.st[i])));
+    const low = seen.reduce((least, steps) => Math.min(least, steps), Infinity);
     const high = studies.reduce((most, study) => Math.max(most, study.max), 1);
     const range = [Math.log10(Math.max(1, low)) - 0.15, Math.log10(high * 2.2) + 0.15];
     return { title: { text: "Steps" }, type: "log", exponentformat: "power", range, nticks: 8 };
@@ -199,9 +200,11 @@
       : metaparameterAxis(workload.dimensions[view.up]);
     const layout = layoutOf({ xaxis: metaparameterAxis(workload.dimensions[view.across]), yaxis: up }, data);
     Plotly.react(chart, data, layout, config);
-    summary.textContent = study.best === null
+    const waiting = [...study.st].filter((letter) => "pf".includes(letter)).length;
+    const open = waiting ? waiting + " of its trials have no result yet. " : "";
+    summary.textContent = open + (study.best === null
       ? "No trial of this study is complete."
-      : "Trial " + study.best + " won with K* = " + study.k[study.t.indexOf(study.best)].toLocaleString("en") + " steps.";
+      : "Trial " + study.best + " won with K* = " + study.k[study.t.indexOf(study.best)].toLocaleString("en") + " steps.");
   }
 
   let started = false; // the first view is of a study with a winner; then the reader's choice stays

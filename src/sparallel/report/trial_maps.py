@@ -12,6 +12,7 @@ from typing import Any
 
 from sparallel.analysis import WorkloadKey, sparsity_in_words
 from sparallel.figures.style import GOLD, STATUS_LOOKS
+from sparallel.figures.trials import is_drawn
 from sparallel.records import DimensionRecord, ExperimentRecord, Status, StudyRecord
 from sparallel.report.markup import Html, element, section, together
 from sparallel.report.words import readable
@@ -32,7 +33,7 @@ def search_data(experiments: Sequence[ExperimentRecord]) -> dict[str, Any]:
     groups: dict[tuple[str, WorkloadKey, float], list[StudyRecord]] = {}
     for experiment in experiments:
         for study in experiment.studies:
-            if study.trials:
+            if any(is_drawn(trial.status) for trial in study.trials):
                 workload = WorkloadKey(study.data, study.model, study.optimizer, study.schedule)
                 groups.setdefault((experiment.name, workload, study.goal_error), []).append(study)
     several = len(experiments) > 1
