@@ -69,4 +69,4 @@ class Interval:
             return f"at least {write(self.low)}, no upper limit"
         if self.high is not None:
             return f"at most {write(self.high)}, no lower limit"
-        return "not limited by these data"
+        return "interval not limited by these data"

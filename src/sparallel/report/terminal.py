@@ -146,9 +146,9 @@ def _series(curve: Curve) -> Series:
     fitted = [] if curve.fit is None else [(p.batch_size, p.steps) for p in curve.fit.band]
     first = reached[0]
     start = first[0] * first[1]
-    ideal = [(size, start / size) for size in (2 ** (i / 4) for i in range(0, 80))]
-    within = [(x, y) for x, y in ideal if first[0] <= x <= reached[-1][0]]
-    return Series(curve.label.rsplit(", ", 1)[1], reached, fitted, within)
+    span = reached[-1][0] / first[0]
+    ideal = [(x, start / x) for x in (first[0] * span ** (i / 30) for i in range(31))]
+    return Series(curve.label.rsplit(", ", 1)[1], reached, fitted, ideal)
 
 
 def _reached(curve: Curve) -> list[tuple[float, float]]:
