@@ -87,31 +87,43 @@ def subsets_charts(subsets: Sequence[SubsetCurve]) -> list[Chart]:
     charts = []
     for number, ((workload, goal), own) in enumerate(groups.items()):
         looks = sparsity_looks([subset.sparsity for subset in own])
-        traces = [_subset_trace(subset, looks[subset.sparsity]) for subset in own]
+        listed: set[float] = set()
+        traces = []
+        for subset in own:
+            first = subset.sparsity not in listed
+            traces.append(_subset_trace(subset, looks[subset.sparsity], listed=first))
+            listed.add(subset.sparsity)
         charts.append(
             Chart(
                 f"subsets-{number}",
                 f"{workload}, goal error {goal:g}",
-                "The minimum K to expect had fewer trials been tried. A line still falling at its "
-                "right end says that more trials would lower K* further.",
+                "The minimum K to expect had fewer trials been tried, over the K* of all of them; "
+                "a line a study, coloured by sparsity. A line still falling at its right end says "
+                "that more trials would lower K* further.",
                 traces,
                 {
                     "xaxis": {"title": {"text": "Trials"}},
-                    "yaxis": {"title": {"text": "Expected minimum K"}, "type": "log", "powers": 2},
+                    "yaxis": {"title": {"text": "Expected minimum K / K*"}},
+                    "showlegend": True,
                 },
             )
         )
     return charts
 
 
-def _subset_trace(subset: SubsetCurve, look: Look) -> Trace:
-    known = [point for point in subset.points if point.expected is not None]
-    name = f"B = {subset.batch_size:,}, {sparsity_in_words(subset.sparsity)}"
+def _subset_trace(subset: SubsetCurve, look: Look, *, listed: bool) -> Trace:
+    known = [(p.trials, p.expected) for p in subset.points if p.expected is not None]
+    sparsity = sparsity_in_words(subset.sparsity)
+    best = known[-1][1]  # of all trials: K* itself
     return {
-        "x": [point.trials for point in known],
-        "y": [point.expected for point in known],
+        "x": [trials for trials, _ in known],
+        "y": [expected / best for _, expected in known],
+        "customdata": [expected for _, expected in known],
         "mode": "lines+markers" if len(known) < 3 else "lines",
-        "name": name,
+        "name": sparsity,
+        "legendgroup": sparsity,
+        "showlegend": listed,
         "line": {"color": look.colour, "width": 1.2},
-        "hovertemplate": f"{name}<br>%{{x}} trials: %{{y:.0f}} steps<extra></extra>",
+        "hovertemplate": f"batch size {subset.batch_size:,}, {sparsity}<br>"
+        "%{x} trials: %{customdata:.0f} steps<extra></extra>",
     }

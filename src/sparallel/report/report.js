@@ -117,7 +117,7 @@
   // The same for all studies of a workload, so that one can be compared with the next.
   function stepsAxis(workload) {
     const { studies } = workload;
-    const seen = studies.flatMap((study) => study.k.filter((_, i) => !"pf".includes(study.st[i])));
+    const seen = studies.flatMap((study) => study.k.filter((_, i) => !"pfx".includes(study.st[i])));
     const low = seen.reduce((least, steps) => Math.min(least, steps), Infinity);
     const high = studies.reduce((most, study) => Math.max(most, study.max), 1);
     const range = [Math.log10(Math.max(1, low)) - 0.15, Math.log10(high * 2.2) + 0.15];
