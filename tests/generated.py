@@ -142,7 +142,8 @@ def generated_study(
             for t in run
         ]
     first, *ties = [t.trial for t in complete if t.steps == best] or [None]
-    again = expected * np.exp(rng.normal(0, max(noise, 1e-9), repeats))
+    reruns = 0 if first is None else repeats  # only a winner is run again
+    again = expected * np.exp(rng.normal(0, max(noise, 1e-9), reruns))
     return StudyRecord(
         workload=f"{data}/{model}/{optimizer}/{schedule}",
         data=data,

@@ -140,14 +140,14 @@ def _curves_section(
     parts = [_chart(chart) for chart in (*charts, *ratios)]
     if subsets:
         parts.append(element("h3", "K* against the number of trials"))
-        parts.extend(_chart(chart) for chart in subsets)
+        parts.extend(_chart(chart, "h4") for chart in subsets)
     return section("curves", heading, *parts)
 
 
-def _chart(chart: Chart) -> Html:
+def _chart(chart: Chart, heading: str = "h3") -> Html:
     return element(
         "figure",
-        element("h4", chart.title),
+        element(heading, chart.title),
         element(
             "div",
             class_="chart",
