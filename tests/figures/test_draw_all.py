@@ -92,6 +92,15 @@ def test_fourteen_batch_sizes_fill_two_pages(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_two_folders_with_experiments_of_one_name_keep_their_own_figures() -> None:
+    experiment = generated_experiment("twin", batch_sizes=(64,), sparsities=(0.0,))
+    twins = [experiment, dataclasses.replace(experiment, folder="elsewhere")]
+    names = [plan.name for plan in plan_figures(twins, analyse(twins))]
+    assert f"trial-map-twin-{WORKLOAD}" in names
+    assert f"trial-map-twin-2-{WORKLOAD}" in names
+    assert len(names) == len(set(names))
+
+
 def test_the_same_results_give_the_same_files_for_any_number_of_workers(tmp_path: Path) -> None:
     experiment = generated_experiment(batch_sizes=(64,), sparsities=(0.0,), optimizers=["sgd"])
     analysis = analyse([experiment])
@@ -144,6 +153,12 @@ CASES = {
     "long names": generated_experiment(
         batch_sizes=FEW,
         optimizers=("sgd", "nesterov"),
+        data="a-data-set-with-a-long-name",
+        model="a-model-with-a-long-name",
+    ),
+    "long names in a narrow figure": generated_experiment(
+        batch_sizes=(64,),
+        sparsities=(0.0,),
         data="a-data-set-with-a-long-name",
         model="a-model-with-a-long-name",
     ),

@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from tests.generated import generated_experiment
 
 from sparallel.analysis import analyse
-from sparallel.report import write_report
+from sparallel.report.html import write_report
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 OPTIONS = (

@@ -12,7 +12,7 @@ import json, resource, sys
 from pathlib import Path
 from sparallel.analysis import analyse
 from sparallel.figures import draw_all
-from sparallel.report import write_report
+from sparallel.report.html import write_report
 from tests.generated import full_size_experiment
 
 experiments = [full_size_experiment()]

@@ -13,7 +13,7 @@ from tests.generated import Truth, generated_experiment, not_begun
 
 from sparallel.analysis import analyse
 from sparallel.records import ExperimentRecord, StudyRecord
-from sparallel.report import write_report
+from sparallel.report.html import write_report
 
 SIZES = (16, 256, 4096)
 HOSTILE = '</script><img src=x onerror="alert(1)">&<b>'

@@ -8,10 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sparallel.analysis import analyse
 from sparallel.errors import StoreError
-from sparallel.figures import draw_all
-from sparallel.report import write_report
 from sparallel.store.reading import load_experiment
 
 
@@ -31,6 +28,11 @@ def report(
     ] = True,
 ) -> None:
     """Write the report, one HTML file that opens offline, and the figures of a paper."""
+    # Here, so that other commands do not wait for matplotlib and Plotly.
+    from sparallel.analysis import analyse
+    from sparallel.figures import draw_all
+    from sparallel.report.html import write_report
+
     distinct = list({folder.resolve(): folder for folder in folders}.values())
     experiments = [load_experiment(folder) for folder in distinct]
     target = out or folders[0] / "report"

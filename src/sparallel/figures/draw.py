@@ -14,7 +14,7 @@ from typing import TypeVar
 from matplotlib.figure import Figure
 
 from sparallel.analysis import Analysis, WorkloadKey
-from sparallel.figures.files import save, slug
+from sparallel.figures.files import distinct_names, save, slug
 from sparallel.figures.metaparameters import draw_metaparameter, metaparameter_table
 from sparallel.figures.optimizers import draw_optimizers, optimizers_table
 from sparallel.figures.ratio import draw_ratio, ratio_table
@@ -77,8 +77,8 @@ def plan_figures(experiments: Sequence[ExperimentRecord], analysis: Analysis) ->
     ratios = ratio_table(analysis.ratios)
     if ratios.rows:
         yield Plan("ratio", ratios, partial(draw_ratio, ratios, "What sparsity costs in steps"))
-    for experiment in experiments:
-        prefix = f"{slug(experiment.name)}-" if len(experiments) > 1 else ""
+    for experiment, name in zip(experiments, distinct_names(experiments), strict=True):
+        prefix = f"{slug(name)}-" if len(experiments) > 1 else ""
         yield from _search(experiment, prefix)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from sparallel.figures.style import paper_style
+from sparallel.records import ExperimentRecord
 from sparallel.tabular import Table, write_csv
 
 FORMATS = ("png", "svg", "pdf")
@@ -24,6 +27,17 @@ def slug(text: str) -> str:
     """The text as part of a file name: lower-case ASCII letters, digits, dots and hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.") or "unnamed"
+
+
+def distinct_names(experiments: Sequence[ExperimentRecord]) -> list[str]:
+    """The experiments' names, numbered where two folders hold experiments of one name."""
+    seen: Counter[str] = Counter()
+    names = []
+    for experiment in experiments:
+        seen[experiment.name] += 1
+        again = seen[experiment.name]
+        names.append(experiment.name if again == 1 else f"{experiment.name} ({again})")
+    return names
 
 
 def save(figure: Figure, data: Table, folder: Path, name: str) -> list[Path]:

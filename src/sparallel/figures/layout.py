@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -47,12 +48,28 @@ def shared_grid(rows: int, columns: int, *, height: float) -> tuple[Figure, list
     return figure, [list(row) for row in axes]
 
 
-def _margins(figure: Figure, wide: float, tall: float, below: float = _BOTTOM) -> None:
+def entitle(figure: Figure, title: str) -> None:
+    """The figure's title, on as many lines as its width asks for."""
+    lines = textwrap.wrap(title, int(figure.get_figwidth() / 0.072))  # inches a letter
+    figure.suptitle("\n".join(lines), va="top", fontsize=9)
+    _grow(figure, above=0.15 * (len(lines) - 1))
+
+
+def _margins(figure: Figure, wide: float, tall: float) -> None:
     figure.subplots_adjust(
-        left=_LEFT / wide, right=1 - _RIGHT / wide, top=1 - _TOP / tall, bottom=below / tall
+        left=_LEFT / wide, right=1 - _RIGHT / wide, top=1 - _TOP / tall, bottom=_BOTTOM / tall
     )
-    if figure.get_suptitle():
-        figure.suptitle(figure.get_suptitle(), y=1 - 0.12 / tall, va="top", fontsize=9)
+
+
+def _grow(figure: Figure, *, above: float = 0.0, below: float = 0.0) -> None:
+    """Make the figure taller around panels that keep their size; the title stays at the top."""
+    wide, tall = figure.get_size_inches()
+    top = (1 - figure.subplotpars.top) * tall + above
+    bottom = figure.subplotpars.bottom * tall + below
+    tall += above + below
+    figure.set_size_inches(wide, tall)
+    figure.subplots_adjust(top=1 - top / tall, bottom=bottom / tall)
+    figure.suptitle(figure.get_suptitle(), y=1 - 0.12 / tall, va="top", fontsize=9)
 
 
 def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
@@ -64,10 +81,7 @@ def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
                 entries.setdefault(label, line)
     if not entries:
         return
-    wide, tall = figure.get_size_inches()
     longest = max(len(label) for label in entries)
-    columns = max(1, min(len(entries), int(wide / (0.6 + 0.05 * longest))))
-    more = 0.16 * (-(-len(entries) // columns) - 1)  # a taller figure for every further line
-    figure.set_size_inches(wide, tall + more)
-    _margins(figure, wide, tall + more, _BOTTOM + more)
+    columns = max(1, min(len(entries), int(figure.get_figwidth() / (0.6 + 0.05 * longest))))
+    _grow(figure, below=0.16 * (-(-len(entries) // columns) - 1))
     figure.legend(list(entries.values()), list(entries), loc="lower center", ncol=columns)

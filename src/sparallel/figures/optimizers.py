@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from sparallel.analysis import Curve, sparsity_in_words
-from sparallel.figures.layout import grid, legend_below
+from sparallel.figures.layout import entitle, grid, legend_below
 from sparallel.figures.style import log_axes, log_limits, paper_style, series_look
 from sparallel.tabular import Cell, Table
 
@@ -49,7 +49,7 @@ def draw_optimizers(table: Table, title: str) -> Figure:
     y = log_limits([value for _, ys in measured for value in ys])
     with paper_style():
         figure, axes = grid(len(sparsities), columns=2, height=2.1)
-        figure.suptitle(title, fontsize=9)
+        entitle(figure, title)
         for ax, sparsity in zip(axes, sparsities, strict=True):
             for index, optimizer in enumerate(optimizers):
                 look = series_look(index)

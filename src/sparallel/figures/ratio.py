@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from sparallel.analysis import Ratio, sparsity_in_words
-from sparallel.figures.layout import grid, legend_below
+from sparallel.figures.layout import entitle, grid, legend_below
 from sparallel.figures.style import IDEAL, log_limits, paper_style, power_axis, series_look
 from sparallel.tabular import Cell, Table
 
@@ -42,7 +42,7 @@ def draw_ratio(table: Table, title: str) -> Figure:
     highest = max(1.0, *(_end(row, "high") for row in rows))
     with paper_style():
         figure, axes = grid(len(sparsities), columns=min(3, len(sparsities)), height=2.4)
-        figure.suptitle(title, fontsize=9)
+        entitle(figure, title)
         for ax, sparsity in zip(axes, sparsities, strict=True):
             ax.axhline(1, color=IDEAL, linestyle="--", linewidth=0.9)
             for index, (workload, goal) in enumerate(series):

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sparallel.analysis import FROM_FIT, Curve, sparsity_in_words
-from sparallel.figures.layout import grid, legend_below
+from sparallel.figures.layout import entitle, grid, legend_below
 from sparallel.figures.style import (
     IDEAL,
     Look,
@@ -108,7 +108,7 @@ def draw_scaling(table: Table, title: str) -> Figure:
     panels = len(sparsities) + (2 if len(sparsities) > 1 else 1)
     with paper_style():
         figure, axes = grid(panels, columns=2 if panels in (2, 4) else 3, height=1.95)
-        figure.suptitle(title, fontsize=9)
+        entitle(figure, title)
         measured = [row for row in rows if row["kind"] in ("measured", "beyond budget")]
         x = log_limits([_number(row["batch_size"]) for row in measured])
         y = log_limits([_number(row["steps"]) for row in measured], 0.12)

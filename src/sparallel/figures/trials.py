@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sparallel.analysis import sparsity_in_words
-from sparallel.figures.layout import shared_grid
+from sparallel.figures.layout import entitle, shared_grid
 from sparallel.figures.style import GOLD, STATUS_LOOKS, paper_style, power_axis
 from sparallel.records import DimensionRecord, Status, StudyRecord
 from sparallel.tabular import Cell, Table
@@ -88,7 +88,7 @@ def draw_panels(
     with paper_style():
         height = 1.05 if len(sparsities) > 1 else 1.6
         figure, axes = shared_grid(len(batch_sizes), len(sparsities), height=height)
-        figure.suptitle(title, fontsize=9 if len(sparsities) > 1 else 7)
+        entitle(figure, title)
         axes_of(axes[0][0])  # shared by all
         for batch_size, line in zip(batch_sizes, axes, strict=True):
             for sparsity, ax in zip(sparsities, line, strict=True):

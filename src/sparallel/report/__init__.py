@@ -1,5 +1,4 @@
-"""One self-contained HTML file: the answer in words, then everything behind it."""
+"""Results for people: `html` writes the page, `terminal` prints; import the one you need.
 
-from sparallel.report.html import write_report
-
-__all__ = ["write_report"]
+Nothing is imported here, because the page needs Plotly and the terminal should not wait for it.
+"""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparallel.analysis import WorkloadKey, sparsity_in_words
+from sparallel.figures.files import distinct_names
 from sparallel.figures.style import GOLD, STATUS_LOOKS
 from sparallel.figures.trials import is_drawn
 from sparallel.records import DimensionRecord, ExperimentRecord, Status, StudyRecord
@@ -31,11 +32,11 @@ _SYMBOLS = {"o": "circle", "d": "diamond-open", "^": "triangle-up", "x": "x-thin
 def search_data(experiments: Sequence[ExperimentRecord]) -> dict[str, Any]:
     """What the script needs: the marks, and every workload's studies and trials."""
     groups: dict[tuple[str, WorkloadKey, float], list[StudyRecord]] = {}
-    for experiment in experiments:
+    for name, experiment in zip(distinct_names(experiments), experiments, strict=True):
         for study in experiment.studies:
             if any(is_drawn(trial.status) for trial in study.trials):
                 workload = WorkloadKey(study.data, study.model, study.optimizer, study.schedule)
-                groups.setdefault((experiment.name, workload, study.goal_error), []).append(study)
+                groups.setdefault((name, workload, study.goal_error), []).append(study)
     several = len(experiments) > 1
     return {
         "gold": GOLD,
