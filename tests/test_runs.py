@@ -15,11 +15,14 @@ import torch
 from sparallel.data.source import data_folder
 from sparallel.executors.local import LocalExecutor
 from sparallel.models.simple_cnn import SimpleCNN
+from sparallel.records import Status
 from sparallel.runner import Runner, Watch
 from sparallel.store.reading import load_experiment
 from sparallel.store.store import Store
 from sparallel.study_run import StudyRun
 from sparallel.training.tasks import Place
+from sparallel.training.trial import Trial, advance, start
+from sparallel.training.workbench import workbench
 from tests.experiments import command, promised, run_here, small, small_file, sparallel
 
 Results = list[dict[str, object]]
@@ -164,6 +167,39 @@ def test_without_its_checkpoints_a_folder_is_extended_all_the_same(
     assert run_here(small(tmp_path), out) == uninterrupted
 
 
+def test_repeats_rerun_the_winner_with_other_seeds_and_leave_k_alone(
+    uninterrupted: Results, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    alone = run_here(small(tmp_path, sparsities=(0,)), out)
+    assert run_here(small(tmp_path, sparsities=(0,), repeats=2), out) == alone
+    for study in load_experiment(out).studies:
+        assert [repeat.seed for repeat in study.repeats] == [1, 2]
+        assert all(repeat.status is not Status.PENDING for repeat in study.repeats)
+        steps = [repeat.steps for repeat in study.repeats if repeat.steps is not None]
+        assert steps, "no rerun arrived, so this test shows nothing"
+        # A rerun is the winner's trial with another seed, wherever and whenever it is run.
+        assert study.best_trial is not None
+        trial = Trial(
+            data="mnist-5k",
+            model="simple-cnn",
+            optimizer="momentum",
+            schedule="constant",
+            pruning="snip",
+            goal_errors=(0.15, 0.3),
+            check_interval=4,
+            seed=1,
+            batch_size=32,
+            sparsity=0.0,
+            index=study.best_trial,
+            metaparameters=dict(study.best_metaparameters or {}),
+        )
+        bench = workbench("mnist-5k", "simple-cnn", data_folder(None), "cpu")
+        state, _ = advance(trial, start(trial, bench), 80, bench)
+        goal = [0.15, 0.3].index(study.goal_error)
+        assert state.reached[goal] == study.repeats[0].steps
+
+
 def test_a_finished_run_does_nothing_more(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run_here(small(tmp_path, trials=2, max_steps=16, sparsities=(0,)), out)
@@ -175,8 +211,6 @@ def test_a_finished_run_does_nothing_more(tmp_path: Path) -> None:
 def test_the_winners_parameters_give_its_test_error(tmp_path: Path) -> None:
     out = tmp_path / "out"
     rows = run_here(small(tmp_path, sparsities=(0,)), out)
-    from sparallel.training.workbench import workbench
-
     bench = workbench("mnist-5k", "simple-cnn", data_folder(None), "cpu")
     for row in rows:
         name = f"b32-s0-goal-{row['goal_error']}-trial-{row['best_trial']}.pt"

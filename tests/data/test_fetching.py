@@ -55,7 +55,9 @@ def source_at(url: str) -> DataSource:
 def test_fetch_brings_every_file_and_tells_its_progress(server: str, tmp_path: Path) -> None:
     told: dict[str, tuple[int, int]] = {}
     source = source_at(server)
-    count = fetch(source, tmp_path / "data", lambda name, done, total: told.update({name: (done, total)}))
+    count = fetch(
+        source, tmp_path / "data", lambda name, done, total: told.update({name: (done, total)})
+    )
     assert count == 2
     assert (tmp_path / "data/served/a.bin").read_bytes() == CONTENT["a.bin"]
     assert told == {name: (len(content), len(content)) for name, content in CONTENT.items()}

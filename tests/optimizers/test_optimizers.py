@@ -36,9 +36,7 @@ def test_the_same_path_as_torch(name: str) -> None:
     weights = torch.randn(50)
     reference = weights.clone().requires_grad_()
     momentum = 0.9 if name != "sgd" else 0.0
-    theirs = torch.optim.SGD(
-        [reference], lr=0.03, momentum=momentum, nesterov=name == "nesterov"
-    )
+    theirs = torch.optim.SGD([reference], lr=0.03, momentum=momentum, nesterov=name == "nesterov")
     ours = OPTIMIZERS.get(name)
     slots = torch.zeros(ours.slots, 50)
     for _ in range(20):

@@ -36,7 +36,11 @@ class WatchedCheck(GoalCheck):
     [(0.01, (0.06,), 480), (0.02, (0.1, 0.25), 240), (1e6, (0.06,), 240), (1e-6, (0.06,), 80)],
 )
 def test_every_verdict_of_a_real_run_is_that_of_a_full_evaluation(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch, learning_rate: float, goals: tuple, steps: int
+    bench: Workbench,
+    monkeypatch: pytest.MonkeyPatch,
+    learning_rate: float,
+    goals: tuple,
+    steps: int,
 ) -> None:
     watched = WatchedCheck(bench.check)
     monkeypatch.setattr(bench, "check", watched)

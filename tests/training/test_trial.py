@@ -36,7 +36,9 @@ def bits(state: TrialState) -> bytes:
 
 
 @pytest.mark.parametrize("sparsity", [0.0, 0.9])
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(cuts=st.lists(st.integers(1, 47), max_size=4))
 def test_slicing_changes_no_bit(bench: Workbench, sparsity: float, cuts: list[int]) -> None:
     trial = dataclasses.replace(TRIAL, sparsity=sparsity, goal_errors=(0.05, 0.3))
@@ -70,7 +72,9 @@ def test_training_is_that_of_a_plain_loop(bench: Workbench) -> None:
     order = DataOrder(len(bench.train), seed=3)
     for step in range(12):
         images, labels = bench.train.gather(torch.from_numpy(order.indices(step * 32, 32)))
-        outputs = torch.func.functional_call(network, dict(zip(names, leaves, strict=True)), (images,))
+        outputs = torch.func.functional_call(
+            network, dict(zip(names, leaves, strict=True)), (images,)
+        )
         optimizer.zero_grad()
         functional.cross_entropy(outputs, labels).backward()
         optimizer.step()
