@@ -9,11 +9,11 @@ from pathlib import Path
 import optuna
 import pyarrow.parquet
 import pytest
-from tests.generated import generated_experiment
 
 from sparallel.errors import SpecError, StoreError
 from sparallel.export import ExportFormat, export_experiment
 from sparallel.records import ExperimentRecord, Status
+from tests.generated import generated_experiment
 
 
 @pytest.fixture(scope="module")

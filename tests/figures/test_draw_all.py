@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
-from tests.generated import Truth, generated_experiment, not_begun
 
 from sparallel.analysis import analyse
 from sparallel.figures import draw_all
 from sparallel.figures.draw import Plan, plan_figures
 from sparallel.records import ExperimentRecord
+from tests.generated import Truth, generated_experiment, not_begun
 
 SIZES = (16, 64, 256, 1024)
 WORKLOAD = "mnist-simple-cnn-momentum-constant-goal-0.02"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from matplotlib.colors import to_rgb
-from tests.generated import generated_study
 
 from sparallel.figures.metaparameters import metaparameter_table
 from sparallel.figures.style import STATUS_LOOKS, series_look, sparsity_looks
 from sparallel.figures.trial_map import trial_map_plane, trial_map_table
 from sparallel.records import Status
+from tests.generated import generated_study
 
 
 def test_a_trial_map_has_every_trial_once_and_one_star() -> None:

@@ -13,10 +13,10 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from tests.generated import generated_experiment
 
 from sparallel.analysis import analyse
 from sparallel.report.html import write_report
+from tests.generated import generated_experiment
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 OPTIONS = (

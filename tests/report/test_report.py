@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.generated import Truth, generated_experiment, not_begun
 
 from sparallel.analysis import analyse
 from sparallel.records import ExperimentRecord, StudyRecord
 from sparallel.report.html import write_report
+from tests.generated import Truth, generated_experiment, not_begun
 
 SIZES = (16, 256, 4096)
 HOSTILE = '</script><img src=x onerror="alert(1)">&<b>'
