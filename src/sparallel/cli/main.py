@@ -10,7 +10,9 @@ import typer
 from sparallel import __version__
 from sparallel.cli.data import app as data_app
 from sparallel.cli.estimate import estimate
+from sparallel.cli.export import export
 from sparallel.cli.listing import list_parts
+from sparallel.cli.report import report
 from sparallel.cli.results import results
 from sparallel.cli.run import run
 from sparallel.cli.status import status
@@ -53,6 +55,8 @@ app.command(name="list")(list_parts)
 app.command()(estimate)
 app.command()(status)
 app.command()(results)
+app.command()(report)
+app.command()(export)
 app.add_typer(data_app, name="data")
 
 
