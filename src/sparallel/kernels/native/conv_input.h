@@ -1,0 +1,25 @@
+/* The input as the convolution's loops read it: padded and, where asked, rectified. */
+
+static void read_input(const conv_plan *plan, const float *x, float *out) {
+    const geometry *s = &plan->shape;
+    int height = plan->x_plane / plan->x_row, width = plan->x_row;
+    int first = s->pad_left < width ? s->pad_left : width;
+    int last = s->pad_left + s->in_width < width ? s->pad_left + s->in_width : width;
+    for (int c = 0; c < s->in_channels; c++)
+        for (int y = 0; y < height; y++, out += (size_t)width * LANES) {
+            int row = y - s->pad_top;
+            if (row < 0 || row >= s->in_height) {
+                memset(out, 0, (size_t)width * sizeof(vec));
+                continue;
+            }
+            const float *from = x + ((size_t)c * s->in_height + row) * s->in_width * LANES;
+            memset(out, 0, (size_t)first * sizeof(vec));
+            memset(out + (size_t)last * LANES, 0, (size_t)(width - last) * sizeof(vec));
+            if (s->relu)
+                for (int i = first; i < last; i++)
+                    store(out + (size_t)i * LANES,
+                          rectify(load(from + (size_t)(i - first) * LANES)));
+            else
+                memcpy(out + (size_t)first * LANES, from, (size_t)(last - first) * sizeof(vec));
+        }
+}
