@@ -31,73 +31,8 @@ static void spread(const conv_plan *plan, int first, int last, const float *grad
 }
 
 typedef struct {
-    const conv_plan *plan;
-    const float *x, *value, *gradient; /* gradient: spread, all channels */
-    float *out;
-    vec *partial;
-} input_pass;
-
-/* `COLUMNS` input pixels of row y, a stride apart from column x on, all input channels: a
- * convolution of the output's gradient with the weights of this phase of the stride. */
-#define INPUT_TILE(COLUMNS)                                                                      \
-    static void input_##COLUMNS(const input_pass *p, int y, int x) {                             \
-        const conv_plan *plan = p->plan;                                                         \
-        const geometry *s = &plan->shape;                                                        \
-        const visiting_order *order = &plan->input;                                              \
-        int row = (y + s->pad_top) / s->stride_y, column = (x + s->pad_left) / s->stride_x;      \
-        int phase = (y + s->pad_top) % s->stride_y * s->stride_x +                               \
-                    (x + s->pad_left) % s->stride_x;                                             \
-        int from = row - s->out_height + 1 > 0 ? row - s->out_height + 1 : 0;                    \
-        int to = row + 1 < plan->taps_y ? row + 1 : plan->taps_y;                                \
-        int groups = s->stride_y * s->stride_x * plan->taps_y;                                   \
-        const float *base =                                                                      \
-            p->gradient + ((ptrdiff_t)row * plan->g_row + plan->g_left + column) * LANES;        \
-        for (int block = 0; block < order->blocks; block++) {                                    \
-            for (int c = 0; c < s->in_channels; c++) {                                           \
-                vec sum[COLUMNS];                                                                \
-                vec *kept = p->partial + (size_t)c * COLUMNS;                                    \
-                UNROLL for (int i = 0; i < COLUMNS; i++) sum[i] = block ? kept[i] : (vec){0};    \
-                if (from < to) {                                                                 \
-                    const int *start = order->start +                                            \
-                                       ((size_t)block * s->in_channels + c) * groups +           \
-                                       (size_t)phase * plan->taps_y;                             \
-                    sum_1x##COLUMNS(sum, base, order->offset + start[from],                      \
-                                    p->value + start[from], start[to] - start[from], 0, LANES);  \
-                }                                                                                \
-                if (block + 1 < order->blocks) {                                                 \
-                    UNROLL for (int i = 0; i < COLUMNS; i++) kept[i] = sum[i];                   \
-                    continue;                                                                    \
-                }                                                                                \
-                size_t at = (((size_t)c * s->in_height + y) * s->in_width + x) * LANES;          \
-                UNROLL for (int i = 0; i < COLUMNS; i++) {                                       \
-                    size_t pixel = at + (size_t)i * s->stride_x * LANES;                         \
-                    if (s->relu)                                                                 \
-                        sum[i] = (vec)(~(mask)(load(p->x + pixel) <= 0.0f) & (mask)sum[i]);      \
-                    store(p->out + pixel, sum[i]);                                               \
-                }                                                                                \
-            }                                                                                    \
-        }                                                                                        \
-    }
-
-INPUT_TILE(8)
-INPUT_TILE(4)
-INPUT_TILE(2)
-INPUT_TILE(1)
-
-static void input_block(const input_pass *p) {
-    const geometry *s = &p->plan->shape;
-    for (int y = 0; y < s->in_height; y++)
-        for (int phase = 0; phase < s->stride_x && phase < s->in_width; phase++) {
-            int step = s->stride_x, left = (s->in_width - phase + step - 1) / step, x = phase;
-            for (; left >= 8; left -= 8, x += 8 * step) input_8(p, y, x);
-            for (; left >= 4; left -= 4, x += 4 * step) input_4(p, y, x);
-            for (; left >= 2; left -= 2, x += 2 * step) input_2(p, y, x);
-            for (; left; left--, x += step) input_1(p, y, x);
-        }
-}
-
-typedef struct {
-    float *padded, *spread, *partial, *sums, *bias_sums, *value;
+    float *padded, *spread, *partial, *sums, *bias_sums;
+    entry *kept;
 } backward_scratch;
 
 /* Spread gradients are kept for all channels only if the input's gradient will read them. */
@@ -129,7 +64,7 @@ static void backward_block(const conv_plan *plan, const backward_scratch *scratc
             }
     }
     if (to_x) {
-        input_pass p = {plan, x, scratch->value, scratch->spread, to_x, (vec *)scratch->partial};
+        input_pass p = {plan, x, scratch->spread, scratch->kept, to_x, (vec *)scratch->partial};
         input_block(&p);
     }
 }
@@ -146,13 +81,13 @@ static int conv_backward(const conv_plan *plan, int blocks, const float *x, cons
     backward_scratch t = {
         .padded = plan->copies_input ? new_vectors((size_t)s->in_channels * plan->x_plane) : NULL,
         .spread = new_vectors(planes * plan->g_plane),
-        .partial = new_vectors((size_t)s->in_channels * 8),
+        .partial = new_vectors((size_t)s->in_channels * 12),
         .sums = new_vectors((size_t)plan->kept),
         .bias_sums = new_vectors((size_t)s->out_channels),
-        .value = gather(&plan->input, plan->kept, values),
+        .kept = gather(&plan->input, plan->kept, values),
     };
     int enough = (t.padded || !plan->copies_input) && t.spread && t.partial && t.sums &&
-                 t.bias_sums && t.value;
+                 t.bias_sums && t.kept;
     if (enough) {
         memset(t.spread, 0, planes * plan->g_plane * sizeof(vec));
         memset(t.sums, 0, (size_t)plan->kept * sizeof(vec));
@@ -171,6 +106,6 @@ static int conv_backward(const conv_plan *plan, int blocks, const float *x, cons
     free(t.partial);
     free(t.sums);
     free(t.bias_sums);
-    free(t.value);
+    free(t.kept);
     return enough ? 0 : -1;
 }

@@ -5,7 +5,7 @@
 
 /* Half of a 32 KiB L1 cache: the rest is left to weights, offsets and sums. In vectors of 32
  * bytes; wider registers come with larger caches, so one number serves. */
-enum { CACHE_VECTORS = 512, TILE = 8 };
+enum { CACHE_VECTORS = 1024, TILE = 8 };
 
 static int at_least_one(int value) { return value > 1 ? value : 1; }
 

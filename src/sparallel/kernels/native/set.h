@@ -3,6 +3,8 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define INLINE static inline __attribute__((always_inline))
+/* A tile's loop gets a function of its own: inlined into more loops it runs out of registers. */
+#define TILE static __attribute__((noinline)) void
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -22,7 +24,9 @@ INLINE vec load(const float *p) {
 
 INLINE void store(float *p, vec v) { memcpy(p, &v, sizeof v); }
 
-INLINE vec choose(mask m, vec yes, vec no) { return (vec)((m & (mask)yes) | (~m & (mask)no)); }
+INLINE mask pick(mask m, mask yes, mask no) { return (m & yes) | (~m & no); }
+
+INLINE vec choose(mask m, vec yes, vec no) { return (vec)pick(m, (mask)yes, (mask)no); }
 
 /* A NaN passes, as in PyTorch: a diverged trial must be seen. */
 INLINE vec rectify(vec v) { return (vec)(~(mask)(v <= 0.0f) & (mask)v); }
@@ -41,17 +45,26 @@ static float *new_vectors(size_t count) {
     return posix_memalign(&memory, 64, (count + 1) * sizeof(vec)) ? NULL : memory;
 }
 
-static float *gather(const visiting_order *order, int kept, const float *values) {
-    float *out = malloc(((size_t)kept + 1) * sizeof *out);
-    for (int i = 0; out && i < kept; i++) out[i] = values[order->position[i]];
+/* A kept weight as the inner loops read it; the offset counts floats. */
+typedef struct {
+    int32_t offset;
+    float value;
+} entry;
+
+static entry *gather(const visiting_order *order, int kept, const float *values) {
+    entry *out = malloc(((size_t)kept + 1) * sizeof *out);
+    for (int i = 0; out && i < kept; i++)
+        out[i] = (entry){order->offset[i] * LANES, values[order->position[i]]};
     return out;
 }
 
-#include "conv_input.h"
+#include "conv_common.h"
 
 #include "conv_forward.h"
 
 #include "conv_weights.h"
+
+#include "conv_input.h"
 
 #include "conv_backward.h"
 
