@@ -1,12 +1,12 @@
 """Every error a user can cause is one sentence, and one base class catches them all.
 
-    SparallelError                  exit status 2: what was asked, what is allowed, what to do
-    ├── SpecError                   a preset, TOML file or option that cannot be right
-    ├── DataError                   a data set that is missing, damaged or unreachable
-    └── StoreError                  an output folder that cannot be used
-        ├── FolderBusyError         another run is writing to it
-        ├── DifferentExperimentError    it belongs to another experiment
-        └── DamagedStoreError       its records or checkpoints do not pass their checks
+SparallelError                  exit status 2: what was asked, what is allowed, what to do
+├── SpecError                   a preset, TOML file or option that cannot be right
+├── DataError                   a data set that is missing, damaged or unreachable
+└── StoreError                  an output folder that cannot be used
+    ├── FolderBusyError         another run is writing to it
+    ├── DifferentExperimentError    it belongs to another experiment
+    └── DamagedStoreError       its records or checkpoints do not pass their checks
 """
 
 

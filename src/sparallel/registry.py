@@ -17,7 +17,9 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, or_else: str = "") 
     names = sorted(choices)
     near = difflib.get_close_matches(name, names, n=1)
     suggestion = f" Did you mean {near[0]!r}?" if near else ""
-    return SpecError(f"There is no {kind} {name!r}: choose from {', '.join(names)}{or_else}.{suggestion}")
+    return SpecError(
+        f"There is no {kind} {name!r}: choose from {', '.join(names)}{or_else}.{suggestion}"
+    )
 
 
 class Registry(Generic[Thing]):
@@ -31,11 +33,19 @@ class Registry(Generic[Thing]):
         """The registered names, sorted."""
         return tuple(sorted(self._places))
 
+    def check(self, name: str) -> str:
+        """The name, where something answers to it; registered parts are not imported for this."""
+        if name not in self._places:
+            self.get(name)
+        return name
+
     def get(self, name: str) -> Thing:
         """The part called `name`, or a user's own named as "module:attribute"."""
         place = self._places.get(name, name)
         if ":" not in place:
-            raise unknown(self.kind, name, self._places, or_else=" or name your own as module:attribute")
+            raise unknown(
+                self.kind, name, self._places, or_else=" or name your own as module:attribute"
+            )
         module_name, _, attribute = place.partition(":")
         try:
             return cast(Thing, getattr(importlib.import_module(module_name), attribute))

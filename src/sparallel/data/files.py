@@ -39,6 +39,6 @@ def verify(path: Path, file: OriginalFile, data_set: str) -> None:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     if found != file.sha256:
         raise DataError(
-            f"{path} is not the original file of {data_set}: its SHA-256 is {found}, the original's "
-            f"is {file.sha256}; delete it and run 'sparallel data fetch {data_set}'."
+            f"{path} is not the original file of {data_set}: its SHA-256 is {found}, "
+            f"the original's is {file.sha256}; delete it and run 'sparallel data fetch {data_set}'."
         )

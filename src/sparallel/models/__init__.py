@@ -1,10 +1,14 @@
 """The network models, without dropout and without batch normalisation."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-from torch import nn
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sparallel.registry import Registry
+
+if TYPE_CHECKING:
+    from torch import nn
 
 Shape = tuple[int, int, int]
 """Channels, height, width of an input image."""

@@ -26,8 +26,8 @@ class Block(nn.Module):
             shortcut = functional.avg_pool2d(hidden, self.stride)
             shortcut = functional.pad(shortcut, (0, 0, 0, 0, before, self.widen - before))
             hidden = functional.pad(hidden, (0, 1, 0, 1))
-        hidden = self.conv2(self.conv1(hidden).relu())
-        return shortcut + hidden
+        residual: Tensor = self.conv2(self.conv1(hidden).relu())
+        return shortcut + residual
 
 
 class ResNet8(nn.Module):

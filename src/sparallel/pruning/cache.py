@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
+
+from sparallel.caches import cache_folder
 
 Floats = NDArray[np.float32]
 DIGEST_BYTES = 32
 
 
-def cache_folder() -> Path:
-    """SPARALLEL_CACHE, or the user's own cache folder."""
-    chosen = os.environ.get("SPARALLEL_CACHE")
-    return (Path(chosen) if chosen else platformdirs.user_cache_path("sparallel")) / "scores"
-
-
 def cached_scores(key: str, size: int, compute: Callable[[], Floats]) -> Floats:
     """The scores known under `key`, computed and kept where they are not known yet."""
-    path = cache_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
+    path = cache_folder() / "scores" / hashlib.sha256(key.encode()).hexdigest()[:32]
     with contextlib.suppress(OSError):
         scores = _decode(path.read_bytes(), size)
         if scores is not None:

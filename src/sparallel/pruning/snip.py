@@ -28,7 +28,7 @@ def connection_sensitivity(
     from sparallel.training.gradient import accumulate_gradient
 
     total = torch.zeros(flat.size, dtype=torch.float64, device=flat.values.device)
-    for chunk in torch.arange(len(train), device=train.device).split(CHUNK):
+    for chunk in torch.split(torch.arange(len(train), device=train.device), CHUNK):
         keep_going()
         accumulate_gradient(flat, train, chunk, scale=1 / len(train))
         total += flat.gradient

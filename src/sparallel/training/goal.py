@@ -2,8 +2,8 @@
 
 A yes/no question about an integer count: the goal allows `limit` errors. Looking at the hardest
 examples first and stopping at error number limit + 1 gives a *no* as certain as a full pass; only
-a *yes* needs every example. Hardest first means: ordered by the margin that this trial last gave
-each example, so the order is part of the trial's state.
+a *yes* needs every example. Hardest first means: ordered by the margins that this trial lately
+gave each example, so the order is part of the trial's state.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from sparallel.training.batches import Batches
+from sparallel.training.hardness import margins_of
 
 SMALLEST_CHUNK = 32
 LARGEST_CHUNK = 256
+
+LATEST = 0.7
+"""Weight of the latest margin in the running mean that orders the examples."""
 
 
 def error_limit(goal_error: float, examples: int) -> int:
@@ -54,13 +58,12 @@ class GoalCheck:
             chosen = order[seen : seen + _chunk(limit + 1 - errors, seen, errors)]
             images, labels = self.batches.gather(chosen)
             outputs = network(images)
-            found = outputs.gather(1, labels[:, None])[:, 0]
-            rivals = outputs.scatter(1, labels[:, None], -torch.inf).amax(1)
             wrong = outputs.argmax(1) != labels
             if not bool(torch.isfinite(outputs).all()):
                 finite = False
                 wrong |= ~torch.isfinite(outputs).all(1)
-            margins[chosen] = torch.nan_to_num(found - rivals, nan=-torch.inf)
+            latest = torch.nan_to_num(margins_of(outputs, labels), nan=0.0, posinf=0.0, neginf=0.0)
+            margins[chosen] = torch.lerp(margins[chosen], latest, LATEST)
             errors += int(wrong.sum())
             seen += len(chosen)
         return Verdict(errors, seen, finite)
@@ -68,10 +71,7 @@ class GoalCheck:
 
 def _chunk(missing: int, seen: int, errors: int) -> int:
     """How many examples to look at next, to find the `missing` errors without overshooting."""
-    if seen == 0:
-        wanted = missing
-    else:
-        wanted = missing * seen // max(errors, 1)
+    wanted = missing if seen == 0 else missing * seen // max(errors, 1)
     wanted = min(max(wanted, SMALLEST_CHUNK), LARGEST_CHUNK)
     return -(-wanted // SMALLEST_CHUNK) * SMALLEST_CHUNK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -17,7 +18,7 @@ def accumulate_gradient(
 ) -> None:
     """Set `flat.gradient` to `scale` times the summed gradient of these examples' losses."""
     flat.gradient.zero_()
-    for chosen in indices.split(MICRO_BATCH):
+    for chosen in torch.split(indices, MICRO_BATCH):
         images, labels = batches.gather(chosen)
         loss = functional.cross_entropy(flat.network(images), labels, reduction="sum") * scale
         loss.backward()  # type: ignore[no-untyped-call]

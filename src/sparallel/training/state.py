@@ -24,9 +24,14 @@ class TrialState:
     parameters: Floats  # flat
     slots: Floats  # the optimizer's memory: one row a slot
     mask: NDArray[np.bool_] | None  # kept parameters; None where nothing is pruned
-    margins: Floats  # of every validation example, when this trial last looked at it
+    margins: Floats  # of every validation example, as this trial lately saw them
     reached: tuple[int | None, ...]  # K of every goal reached so far
     infeasible_at: int | None  # the check that saw it diverge
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more can happen to it: every goal is reached, or it has diverged."""
+        return self.infeasible_at is not None or None not in self.reached
 
     @classmethod
     def first(
@@ -34,7 +39,7 @@ class TrialState:
         parameters: Floats,
         mask: NDArray[np.bool_] | None,
         slots: int,
-        validation_size: int,
+        margins: Floats,
         goals: int,
     ) -> TrialState:
         """The state before the first step; pruned parameters are exactly zero."""
@@ -43,7 +48,7 @@ class TrialState:
             parameters=parameters if mask is None else np.where(mask, parameters, np.float32(0)),
             slots=np.zeros((slots, len(parameters)), dtype=np.float32),
             mask=mask,
-            margins=np.zeros(validation_size, dtype=np.float32),
+            margins=margins,
             reached=(None,) * goals,
             infeasible_at=None,
         )

@@ -73,7 +73,7 @@ def start(trial: Trial, bench: Workbench, stop: Callable[[], bool] = never) -> T
         parameters=bench.flat.numpy(),
         mask=mask,
         slots=OPTIMIZERS.get(trial.optimizer).slots,
-        validation_size=len(bench.validation),
+        margins=bench.guessed_margins,
         goals=len(trial.goal_errors),
     )
 

@@ -19,6 +19,7 @@ from sparallel.pruning.base import keep_highest
 from sparallel.pruning.cache import cached_scores
 from sparallel.training.batches import Batches
 from sparallel.training.goal import GoalCheck
+from sparallel.training.hardness import guessed_margins
 from sparallel.training.parameters import FlatParameters
 
 
@@ -35,6 +36,8 @@ class Workbench:
         network = MODELS.get(model)(source.shape, source.classes)
         self.flat = FlatParameters(network, device)
         self.check = GoalCheck(self.validation)
+        guess = guessed_margins(self.train, self.validation, source.classes)
+        self.guessed_margins = guess.cpu().numpy()
 
     def initialize(self, seed: int, trial: int) -> None:
         """Put a trial's initialization into the network."""
@@ -71,5 +74,7 @@ class Workbench:
 def workbench(data: str, model: str, data_dir: Path, device: str) -> Workbench:
     """The workbench of this process for a workload, made at first use."""
     torch.set_num_threads(1)
+    # Momentum of dead units decays into denormals, which cost a hundred times as much.
+    torch.set_flush_denormal(True)
     torch.use_deterministic_algorithms(True)
     return Workbench(data, model, data_dir, torch.device(device))

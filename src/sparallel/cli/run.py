@@ -1,0 +1,109 @@
+"""`sparallel run`: run or resume an experiment."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sparallel.cli import options
+from sparallel.errors import SpecError
+
+INTERRUPTED, TERMINATED = 130, 143
+
+
+def run(
+    experiment: options.ExperimentArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Experiment folder.", show_default="runs/EXPERIMENT"),
+    ] = None,
+    batch_sizes: options.BatchSizes = None,
+    sparsities: options.Sparsities = None,
+    trials: options.Trials = None,
+    max_steps: options.MaxSteps = None,
+    seed: options.Seed = None,
+    strategy: options.Strategy = None,
+    workers: options.Workers = None,
+    device: options.Device = "auto",
+    data_dir: options.DataDir = None,
+    settings: options.Set = None,
+) -> None:
+    """Run an experiment, or go on with it: the same command resumes whatever stopped it.
+
+    A folder can be extended: ask for more trials, batch sizes, sparsities or steps, and only what
+    is missing runs.
+    """
+    asked = options.experiment_of(
+        experiment,
+        batch_sizes=batch_sizes,
+        sparsities=sparsities,
+        trials=trials,
+        max_steps=max_steps,
+        seed=seed,
+        strategy=strategy,
+        settings=settings,
+    )
+    if workers is not None and workers < 1:
+        raise SpecError(f"--workers takes 1 or more, not {workers}.")
+    folder = out or Path("runs") / asked.name
+    _run(asked, folder, workers, device, data_dir)
+
+
+def _run(
+    asked: object, folder: Path, workers: int | None, device: str, data_dir: Path | None
+) -> None:
+    from sparallel.cli.progress import watch_for_terminal
+    from sparallel.session import run_session
+    from sparallel.spec import Experiment
+
+    assert isinstance(asked, Experiment)
+    with _stop_signals() as stops, watch_for_terminal(asked, folder) as watch:
+        report = run_session(
+            asked,
+            folder,
+            workers=workers,
+            device=device,
+            data_dir=data_dir,
+            watch=watch,
+            stopping=lambda: bool(stops),
+        )
+    if report.failures:
+        count = len(report.failures)
+        print(
+            f"sparallel: {count} trial{'s' * (count > 1)} failed, so some studies are open; "
+            f"the same command tries again. The first: {report.failures[0].strip()}",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+    if report.stopped:
+        again = shlex.join(["sparallel", *sys.argv[1:]])
+        print(f"sparallel: stopped, everything is saved; go on with: {again}", file=sys.stderr)
+        sys.exit(TERMINATED if stops[0] == signal.SIGTERM else INTERRUPTED)
+
+
+@contextmanager
+def _stop_signals() -> Iterator[list[int]]:
+    """The stop signals received: the first asks politely, a second one ends the process."""
+    received: list[int] = []
+
+    def note(number: int, _frame: object) -> None:
+        received.append(number)
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, before[one])
+        print("sparallel: stopping; saving what is under way ...", file=sys.stderr)
+
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    for one in before:
+        signal.signal(one, note)
+    try:
+        yield received
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
