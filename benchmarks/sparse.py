@@ -109,7 +109,5 @@ def compare(network: Network, sparsity: float, repeats: int) -> tuple[float, flo
     masks = network.masks(sparsity)
     sparse = sparsify(network.model, masks, "on")
     dense = _with(network.model, dict(network.model.named_parameters()))
-    times = interleaved(
-        network.step(dense, masks), network.step(sparse, None), repeats
-    )
+    times = interleaved(network.step(dense, masks), network.step(sparse, None), repeats)
     return times[0], times[1], sparse

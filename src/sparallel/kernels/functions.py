@@ -93,9 +93,7 @@ def leave(blocked: Tensor, examples: int) -> Tensor:
 
 class _Conv(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, plan: ConvPlan
-    ) -> Tensor:
+    def forward(ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, plan: ConvPlan) -> Tensor:
         x, values = _ready(x), _ready(values)
         bias = None if bias is None else _ready(bias)
         _expect(x, (len(x), *plan.in_shape, native.LANES))

@@ -89,9 +89,7 @@ def conv_padding(conv: nn.Conv2d) -> Padding:
 class SparseConv2d(SparseLayer):
     """A Conv2d (groups 1, dilation 1, zero padding) that computes with its kept weights only."""
 
-    def __init__(
-        self, conv: nn.Conv2d, mask: Tensor, bias_mask: Tensor | None = None
-    ) -> None:
+    def __init__(self, conv: nn.Conv2d, mask: Tensor, bias_mask: Tensor | None = None) -> None:
         super().__init__(conv.weight, mask, conv.bias, bias_mask)
         self.stride = (conv.stride[0], conv.stride[1])
         self.padding = conv_padding(conv)
@@ -146,15 +144,11 @@ class SparseConv2d(SparseLayer):
 class SparseLinear(SparseLayer):
     """A Linear layer that computes with its kept weights only."""
 
-    def __init__(
-        self, linear: nn.Linear, mask: Tensor, bias_mask: Tensor | None = None
-    ) -> None:
+    def __init__(self, linear: nn.Linear, mask: Tensor, bias_mask: Tensor | None = None) -> None:
         super().__init__(linear.weight, mask, linear.bias, bias_mask)
         self._plans: dict[tuple[int, int, int] | None, LinearPlan] = {}
 
-    def forward(
-        self, x: Tensor, *, blocked: bool = False, channels_last: bool = False
-    ) -> Tensor:
+    def forward(self, x: Tensor, *, blocked: bool = False, channels_last: bool = False) -> Tensor:
         """Multiply (..., features), or a blocked tensor (blocks, features..., lanes).
 
         `channels_last`: the dense layer's features are (height, width, channel), while the

@@ -14,7 +14,7 @@ from sparallel.kernels.layers import NO_PADDING, Padding
 _RELU = {functional.relu, torch.relu}
 _ADD = {operator.add, operator.iadd, torch.add}
 _MAX_POOL = {functional.max_pool2d, torch.max_pool2d}
-_SPATIAL = {
+_SPATIAL: dict[Any, str] = {
     functional.max_pool2d: "max_pool2d",
     torch.max_pool2d: "max_pool2d",
     functional.avg_pool2d: "avg_pool2d",

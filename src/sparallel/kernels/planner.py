@@ -44,7 +44,8 @@ def pool_blocked(pooling: str | nn.Module, blocked: Tensor, *args: Any, **named:
     blocks, channels, height, width, lanes = blocked.shape
     images = blocked.contiguous().view(blocks * channels, height, width, lanes)
     apply = getattr(functional, pooling) if isinstance(pooling, str) else pooling
-    out = apply(images.permute(0, 3, 1, 2), *args, **named).permute(0, 2, 3, 1).contiguous()
+    pooled: Tensor = apply(images.permute(0, 3, 1, 2), *args, **named)
+    out = pooled.permute(0, 2, 3, 1).contiguous()
     return out.view(blocks, channels, *out.shape[1:])
 
 

@@ -53,10 +53,10 @@ class SparseNetwork(nn.Module):
 
         Works on any tensors of the dense shapes: gradients, momentum, masks or positions.
         """
-        compressed = {}
-        for name, kept in self._kept().items():
-            owner, sparse_name = name
-            compressed[sparse_name] = dense[owner].detach().reshape(-1)[kept]
+        compressed = {
+            name: dense[owner].detach().reshape(-1)[kept]
+            for (owner, name), kept in self._kept().items()
+        }
         for name, _ in self.named_parameters():
             if name not in compressed:
                 compressed[name] = dense[name.removeprefix("network.")].detach().clone()
@@ -65,28 +65,27 @@ class SparseNetwork(nn.Module):
     def expand(self, values: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
         """This network's parameters (or `values` in their place) as dense ones, 0 where pruned."""
         chosen = dict(self.named_parameters()) if values is None else values
-        layers = self.sparse_layers()
+        places = self._kept()
+        compressed = {name for _, name in places}
         dense = {
             name.removeprefix("network."): chosen[name].detach().clone()
             for name, _ in self.named_parameters()
-            if name.rpartition(".")[0].removeprefix("network.") not in layers
+            if name not in compressed
         }
-        for name, layer in layers.items():
-            shapes = {"weight": layer.dense_shape}
+        for name, layer in self.sparse_layers().items():
+            like = chosen[_inside("network", _inside(name, "values"))]
+            dense[_inside(name, "weight")] = like.new_zeros(layer.dense_shape)
             if layer.has_bias:
-                shapes["bias"] = layer.dense_shape[:1]
-            for kind, shape in shapes.items():
-                sample = chosen[_inside("network", _inside(name, "values"))]
-                dense[_inside(name, kind)] = torch.zeros(shape, dtype=sample.dtype)
-        for (owner, sparse_name), kept in self._kept().items():
-            dense[owner].view(-1)[kept] = chosen[sparse_name].detach()
+                dense[_inside(name, "bias")] = like.new_zeros(layer.dense_shape[:1])
+        for (owner, name), kept in places.items():
+            dense[owner].view(-1)[kept] = chosen[name].detach()
         return dense
 
     def _kept(self) -> dict[tuple[str, str], Tensor]:
         """(dense name, this network's name) of every kept vector -> places in the dense tensor."""
         places = {}
         for name, layer in self.sparse_layers().items():
-            own = f"network.{name}".rstrip(".")
+            own = _inside("network", name).rstrip(".")
             places[_inside(name, "weight"), _inside(own, "values")] = layer.kept
             if layer.bias_values is not None:
                 places[_inside(name, "bias"), _inside(own, "bias_values")] = layer.kept_bias
@@ -96,7 +95,7 @@ class SparseNetwork(nn.Module):
         return {key: value for key, value in self.__dict__.items() if key != "_planned"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
         self._planned = plan_network(self.network)
 
 
@@ -139,9 +138,7 @@ def sparsify(model: nn.Module, masks: Mapping[str, Tensor], mode: Mode = "auto")
                 parameter.mul_(masks[name].to(parameter))
     if mode == "off" or not available():
         return SparseNetwork(network)
-    owners = Counter(
-        id(p) for m in network.modules() for p in m.parameters(recurse=False)
-    )
+    owners = Counter(id(p) for m in network.modules() for p in m.parameters(recurse=False))
     for name, module in list(network.named_modules()):
         mask = masks.get(_inside(name, "weight"))
         if mask is None or not can_be_sparse(module):

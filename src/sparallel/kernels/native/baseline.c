@@ -8,7 +8,5 @@
 
 #define SET baseline
 #define SET_NAME "baseline"
-#ifndef LANES
 #define LANES 4
-#endif
 #include "set.h"

@@ -1,19 +1,11 @@
 /* Backward pass of a block of examples: lay out the output's gradient (undoing the pool), then
- * the gradient to the kept weights, then the gradient to the input. */
+ * the gradient to the kept weights and biases, then the gradient to the input. */
 
-/* Rows first..last of one channel of the output's gradient into `out`, a plane with zero columns
- * left and right of it; `out` starts as all zeros and the zero columns are never written. */
-static void spread(const conv_plan *plan, int first, int last, const float *gradient,
-                   const uint8_t *choice, float *out) {
-    const geometry *s = &plan->shape;
-    if (!s->pool) {
-        for (int y = first; y < last; y++)
-            memcpy(out + ((size_t)y * plan->g_row + plan->g_left) * LANES,
-                   gradient + (size_t)y * s->out_width * LANES,
-                   (size_t)s->out_width * sizeof(vec));
-        return;
-    }
-    for (int y = first / 2; 2 * y + 2 <= last; y++) {
+/* One channel's gradient behind a pool into `out`, a plane with zero columns left and right; the
+ * zero columns, and an odd last row or column that the pool ignored, are never written. */
+static void unpool(const conv_plan *plan, const float *gradient, const uint8_t *choice,
+                   float *out) {
+    for (int y = 0; y < plan->pooled_height; y++) {
         float *to = out + ((size_t)2 * y * plan->g_row + plan->g_left) * LANES;
         for (int i = 0; i < plan->pooled_width; i++, to += 2 * LANES) {
             size_t at = ((size_t)y * plan->pooled_width + i) * LANES;
@@ -30,43 +22,89 @@ static void spread(const conv_plan *plan, int first, int last, const float *grad
     }
 }
 
+/* Output rows low..high of every channel's gradient between zero columns. */
+static void pad_gradient(const conv_plan *plan, int low, int high, const float *gradient,
+                         float *out) {
+    const geometry *s = &plan->shape;
+    for (int c = 0; c < s->out_channels; c++)
+        for (int y = low; y < high; y++)
+            memcpy(out + ((size_t)c * plan->g_plane + (size_t)(y - low) * plan->g_row +
+                          plan->g_left) * LANES,
+                   gradient + ((size_t)c * s->out_height + y) * s->out_width * LANES,
+                   (size_t)s->out_width * sizeof(vec));
+}
+
 typedef struct {
     float *padded, *spread, *partial, *sums, *bias_sums;
     entry *kept;
 } backward_scratch;
 
-/* Spread gradients are kept for all channels only if the input's gradient will read them. */
+/* The weights' gradient: `p` has its gradient, row and plane; x is this block's input. */
+static void weights_block(weights_pass *p, const backward_scratch *scratch, const float *x,
+                          int first_channel, int last_channel) {
+    const conv_plan *plan = p->plan;
+    int height = plan->shape.out_height;
+    p->x = x;
+    for (p->first = p->last = 0; p->last < height; p->first = p->last) {
+        p->last = p->first + plan->band < height ? p->first + plan->band : height;
+        if (scratch->padded) {
+            read_input(plan, x, p->first * plan->shape.stride_y, scratch->padded);
+            p->x = scratch->padded;
+        }
+        weights_band(p, first_channel, last_channel);
+    }
+}
+
+/* Summed by row, then by plane: long chains of like terms would lose digits. */
+static void bias_block(const weights_pass *p, int c, float *sum) {
+    vec plane = {0};
+    for (int y = 0; y < p->plan->shape.out_height; y++) {
+        vec row = {0};
+        for (int i = 0; i < p->plan->shape.out_width; i++)
+            row += load(p->gradient + c * p->plane + y * p->row + (size_t)i * LANES);
+        plane += row;
+    }
+    store(sum, load(sum) + plane);
+}
+
+static void input_block(const conv_plan *plan, const backward_scratch *scratch, const float *x,
+                        const float *gradient, float *to_x) {
+    const geometry *s = &plan->shape;
+    input_pass p = {plan, x, scratch->spread, 0, scratch->kept, to_x, (vec *)scratch->partial};
+    for (int from = 0; from < s->in_height; from += plan->g_band) {
+        int to = from + plan->g_band < s->in_height ? from + plan->g_band : s->in_height;
+        int low = (from + s->pad_top) / s->stride_y - plan->taps_y + 1;
+        int high = (to - 1 + s->pad_top) / s->stride_y + 1;
+        p.low = low > 0 && !s->pool && plan->g_rows < s->out_height ? low : 0;
+        if (high > s->out_height) high = s->out_height;
+        if (plan->g_rows == s->out_height) high = s->out_height;
+        if (!s->pool) pad_gradient(plan, p.low, high, gradient, scratch->spread);
+        input_band(&p, from, to);
+    }
+}
+
+/* Behind a pool the spread gradient serves weights and input; one channel at a time is spread
+ * where the input's gradient is not wanted. Elsewhere the weights read the gradient itself. */
 static void backward_block(const conv_plan *plan, const backward_scratch *scratch, const float *x,
                            const float *gradient, const uint8_t *choice, int wants_values,
                            int wants_bias, float *to_x) {
     const geometry *s = &plan->shape;
-    const float *input = scratch->padded ? scratch->padded : x;
-    size_t g_size = s->pool ? (size_t)plan->pooled_height * plan->pooled_width
-                            : (size_t)s->out_height * s->out_width;
-    int keeps_all = to_x || plan->weights.blocks > 1;
-    if (scratch->padded && wants_values) read_input(plan, x, scratch->padded);
-    for (int first = 0; first < s->out_height; first += plan->band) {
-        int last = first + plan->band < s->out_height ? first + plan->band : s->out_height;
-        for (int block = 0; block < plan->weights.blocks; block++)
-            for (int c = 0; c < s->out_channels; c++) {
-                float *plane = scratch->spread + (keeps_all ? (size_t)c * plan->g_plane * LANES : 0);
-                if (block == 0) {
-                    spread(plan, first, last, gradient + c * g_size * LANES,
-                           choice ? choice + c * g_size * LANES : NULL, plane);
-                    if (wants_bias) {
-                        float *at = scratch->bias_sums + (size_t)c * LANES;
-                        store(at, load(at) + bias_channel(plan, first, last, plane));
-                    }
-                }
-                if (wants_values)
-                    weights_channel(plan, block, c, first, last, input, plane,
-                                    (vec *)scratch->sums);
-            }
+    weights_pass p = {.plan = plan, .sums = (vec *)scratch->sums};
+    p.gradient = s->pool ? scratch->spread + (size_t)plan->g_left * LANES : gradient;
+    p.row = (size_t)(s->pool ? plan->g_row : s->out_width) * LANES;
+    int at_once = s->pool && !to_x && !scratch->padded ? 1 : s->out_channels;
+    p.plane = at_once == 1 && s->pool ? 0 : s->pool ? (size_t)plan->g_plane * LANES
+                                                    : p.row * s->out_height;
+    size_t pooled = (size_t)plan->pooled_height * plan->pooled_width * LANES;
+    for (int c = 0; c < s->out_channels; c += at_once) {
+        for (int i = c; s->pool && i < c + at_once; i++)
+            unpool(plan, gradient + i * pooled, choice + i * pooled,
+                   scratch->spread + (at_once == 1 ? 0 : (size_t)i * plan->g_plane * LANES));
+        for (int i = c; wants_bias && i < c + at_once; i++)
+            bias_block(&p, i, scratch->bias_sums + (size_t)i * LANES);
+        if (wants_values) weights_block(&p, scratch, x, c, c + at_once);
     }
-    if (to_x) {
-        input_pass p = {plan, x, scratch->spread, scratch->kept, to_x, (vec *)scratch->partial};
-        input_block(&p);
-    }
+    if (to_x) input_block(plan, scratch, x, gradient, to_x);
 }
 
 static int conv_backward(const conv_plan *plan, int blocks, const float *x, const float *values,
@@ -77,10 +115,10 @@ static int conv_backward(const conv_plan *plan, int blocks, const float *x, cons
     size_t g_size = (size_t)s->out_channels * LANES *
                     (s->pool ? (size_t)plan->pooled_height * plan->pooled_width
                              : (size_t)s->out_height * s->out_width);
-    size_t planes = to_x || plan->weights.blocks > 1 ? (size_t)s->out_channels : 1;
+    size_t spread = (size_t)s->out_channels * plan->g_plane;
     backward_scratch t = {
         .padded = plan->copies_input ? new_vectors((size_t)s->in_channels * plan->x_plane) : NULL,
-        .spread = new_vectors(planes * plan->g_plane),
+        .spread = new_vectors(spread),
         .partial = new_vectors((size_t)s->in_channels * 12),
         .sums = new_vectors((size_t)plan->kept),
         .bias_sums = new_vectors((size_t)s->out_channels),
@@ -89,7 +127,8 @@ static int conv_backward(const conv_plan *plan, int blocks, const float *x, cons
     int enough = (t.padded || !plan->copies_input) && t.spread && t.partial && t.sums &&
                  t.bias_sums && t.kept;
     if (enough) {
-        memset(t.spread, 0, planes * plan->g_plane * sizeof(vec));
+        if (to_x || s->pool) memset(t.spread, 0, (to_x ? spread : (size_t)plan->g_plane) * sizeof(vec));
+        if (s->pool && !to_x && t.padded) memset(t.spread, 0, spread * sizeof(vec));
         memset(t.sums, 0, (size_t)plan->kept * sizeof(vec));
         memset(t.bias_sums, 0, (size_t)s->out_channels * sizeof(vec));
     }

@@ -1,13 +1,14 @@
 /* What the passes share: reading the input, padded and rectified, and summing a tile. */
 
-static void read_input(const conv_plan *plan, const float *x, float *out) {
+/* Rows `first`.. of the padded input, as many as a band of output rows needs. */
+static void read_input(const conv_plan *plan, const float *x, int first_row, float *out) {
     const geometry *s = &plan->shape;
-    int height = plan->x_plane / plan->x_row, width = plan->x_row;
+    int width = plan->x_row;
     int first = s->pad_left < width ? s->pad_left : width;
     int last = s->pad_left + s->in_width < width ? s->pad_left + s->in_width : width;
     for (int c = 0; c < s->in_channels; c++)
-        for (int y = 0; y < height; y++, out += (size_t)width * LANES) {
-            int row = y - s->pad_top;
+        for (int y = 0; y < plan->x_rows; y++, out += (size_t)width * LANES) {
+            int row = first_row + y - s->pad_top;
             if (row < 0 || row >= s->in_height) {
                 memset(out, 0, (size_t)width * sizeof(vec));
                 continue;

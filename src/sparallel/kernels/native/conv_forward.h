@@ -27,8 +27,9 @@ INLINE void pool(const vec *sum, int columns, float *out, uint8_t *choice) {
 
 typedef struct {
     const conv_plan *plan;
-    const float *x, *bias;
+    const float *x, *bias; /* x: from the input row that output row `first` starts at */
     const entry *kept;
+    int first, last;
     float *out;
     uint8_t *choice;
     vec *partial; /* a tile for every output channel: sums between blocks of input channels */
@@ -39,7 +40,7 @@ INLINE void forward_tile(const forward_pass *f, int y, int x, int rows, int colu
     const conv_plan *plan = f->plan;
     const geometry *s = &plan->shape;
     size_t row = (size_t)plan->x_row * s->stride_y * LANES;
-    const float *base = f->x + y * row + (size_t)x * step * LANES;
+    const float *base = f->x + (y - f->first) * row + (size_t)x * step * LANES;
     size_t height = s->pool ? plan->pooled_height : s->out_height;
     size_t width = s->pool ? plan->pooled_width : s->out_width;
     size_t at = (y / rows * width + x / rows) * LANES, plane = height * width * LANES;
@@ -87,10 +88,10 @@ FORWARD(2, 6)
 FORWARD(2, 4)
 FORWARD(2, 2)
 
-static void forward_block(const forward_pass *f) {
+static void forward_band(const forward_pass *f) {
     const geometry *s = &f->plan->shape;
     int rows = s->pool ? 2 : 1;
-    for (int y = 0; y + rows <= s->out_height; y += rows) {
+    for (int y = f->first; y + rows <= f->last; y += rows) {
         int x = 0;
         if (s->pool) {
             if (s->out_width % 6 == 0) x = run_2x6(f, y, x);
@@ -118,11 +119,16 @@ static int conv_forward(const conv_plan *plan, int blocks, const float *x, const
     entry *kept = gather(&plan->forward, plan->kept, values);
     int enough = partial && kept && (padded || !plan->copies_input);
     for (int n = 0; enough && n < blocks; n++) {
-        const float *from = x + n * x_size;
-        if (padded) read_input(plan, from, padded);
-        forward_pass f = {plan, padded ? padded : from, bias, kept, out + n * out_size,
+        forward_pass f = {plan, x + n * x_size, bias, kept, 0, 0, out + n * out_size,
                           choice ? choice + n * out_size : NULL, (vec *)partial};
-        forward_block(&f);
+        for (; f.last < s->out_height; f.first = f.last) {
+            f.last = f.first + plan->band < s->out_height ? f.first + plan->band : s->out_height;
+            if (padded) {
+                read_input(plan, x + n * x_size, f.first * s->stride_y, padded);
+                f.x = padded;
+            }
+            forward_band(&f);
+        }
     }
     free(padded);
     free(partial);

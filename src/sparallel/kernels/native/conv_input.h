@@ -3,7 +3,8 @@
 
 typedef struct {
     const conv_plan *plan;
-    const float *x, *gradient; /* gradient: spread, all channels */
+    const float *x, *gradient; /* gradient: spread, from output row `low` on */
+    int low;
     const entry *kept;
     float *out;
     vec *partial;
@@ -23,7 +24,8 @@ INLINE void input_tile(const input_pass *p, int y, int x, int columns) {
     int groups = s->stride_y * s->stride_x * taps, blocks = plan->input.blocks;
     size_t plane = (size_t)s->in_height * s->in_width * LANES;
     size_t at = ((size_t)y * s->in_width + x) * LANES, step = (size_t)s->stride_x * LANES;
-    const float *base = p->gradient + ((size_t)row * plan->g_row + plan->g_left + column) * LANES;
+    const float *base =
+        p->gradient + ((ptrdiff_t)(row - p->low) * plan->g_row + plan->g_left + column) * LANES;
     const int *start = plan->input.start + (size_t)phase * taps;
     for (int block = 0; block < blocks; block++)
         for (int c = 0; c < s->in_channels; c++, start += groups) {
@@ -58,9 +60,10 @@ INPUT(4)
 INPUT(2)
 INPUT(1)
 
-static void input_block(const input_pass *p) {
+/* Input rows from..to. */
+static void input_band(const input_pass *p, int from, int to) {
     const geometry *s = &p->plan->shape;
-    for (int y = 0; y < s->in_height; y++)
+    for (int y = from; y < to; y++)
         for (int phase = 0; phase < s->stride_x; phase++) {
             int x = phase;
             if (s->in_width % 12 == 0) x = run_input_12(p, y, x);

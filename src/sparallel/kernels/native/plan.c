@@ -3,17 +3,26 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Half of a 32 KiB L1 cache: the rest is left to weights, offsets and sums. In vectors of 32
- * bytes; wider registers come with larger caches, so one number serves. */
-enum { CACHE_VECTORS = 1024, TILE = 8 };
+/* In vectors of 32 bytes; wider registers come with larger caches, so one set serves. */
+enum {
+    L1_VECTORS = 1024,
+    L2_VECTORS = 6144,
+    LONGEST_TILE = 12,
+    ENTRIES = 16 /* kept weights a channel and block that make a tile's loop worth starting */
+};
 
-static int at_least_one(int value) { return value > 1 ? value : 1; }
+static int most(int a, int b) { return a > b ? a : b; }
+static int least(int a, int b) { return a < b ? a : b; }
 
-static int split(visiting_order *order, int channels, int vectors_a_channel) {
-    int fitting = at_least_one(CACHE_VECTORS / at_least_one(vectors_a_channel));
+/* Channels to sum over at a time: as many as the L1 cache holds, but not so few that a block has
+ * next to no kept weights. `others` counts the channels on the other side. */
+static void split(visiting_order *order, int channels, int others, int kept,
+                  int vectors_a_channel) {
+    int fitting = most(1, L1_VECTORS / most(1, vectors_a_channel));
+    double needed = (double)ENTRIES * channels * others / most(kept, 1);
+    if (needed > fitting) fitting = needed < channels ? (int)needed : channels;
     order->blocks = (channels + fitting - 1) / fitting;
     order->channels_a_block = (channels + order->blocks - 1) / order->blocks;
-    return order->blocks;
 }
 
 static int allocate(visiting_order *order, int64_t groups, int kept) {
@@ -65,36 +74,49 @@ static void describe(conv_plan *plan) {
     plan->copies_input = s->relu || s->pad_top || s->pad_left || height > s->in_height ||
                          width > s->in_width;
     plan->x_row = plan->copies_input ? width : s->in_width;
-    plan->x_plane = plan->x_row * (plan->copies_input ? height : s->in_height);
+    /* Below four rows a band would mostly copy what its neighbours copy too. */
+    int rows = L2_VECTORS / (s->in_channels * plan->x_row) - s->kernel_height;
+    plan->band = plan->copies_input ? least(s->out_height, most(4, rows / s->stride_y + 1))
+                                    : s->out_height;
+    if (s->pool && plan->band < s->out_height) plan->band &= ~1; /* whole pooled rows */
+    plan->x_rows = plan->copies_input ? (plan->band - 1) * s->stride_y + s->kernel_height
+                                      : s->in_height;
+    plan->x_plane = plan->x_row * plan->x_rows;
     plan->taps_y = (s->kernel_height - 1) / s->stride_y + 1;
     plan->taps_x = (s->kernel_width - 1) / s->stride_x + 1;
     plan->g_left = plan->taps_x - 1;
     int reach = (s->in_width - 1 + s->pad_left) / s->stride_x + 1;
-    plan->g_row = plan->g_left + (reach > s->out_width ? reach : s->out_width);
-    plan->g_plane = plan->g_row * s->out_height;
+    plan->g_row = plan->g_left + most(reach, s->out_width);
+    plan->g_rows = s->out_height;
+    plan->g_band = s->in_height;
+    int fitting = most(L2_VECTORS / (s->out_channels * plan->g_row), plan->taps_y + 3);
+    if (!s->pool && fitting < s->out_height) {
+        plan->g_rows = fitting;
+        plan->g_band = (fitting - plan->taps_y) * s->stride_y + 1;
+    }
+    plan->g_plane = plan->g_row * plan->g_rows;
     plan->pooled_height = s->out_height / 2;
     plan->pooled_width = s->out_width / 2;
 }
 
 static int block_loops(conv_plan *plan) {
     const geometry *s = &plan->shape;
-    int tile_rows = s->pool ? 2 : 1, tile = s->pool ? TILE / 2 : TILE;
+    int tile_rows = s->pool ? 2 : 1, tile = LONGEST_TILE / tile_rows;
     int rows = (tile_rows - 1) * s->stride_y + s->kernel_height;
     int columns = (tile - 1) * s->stride_x + s->kernel_width;
-    split(&plan->forward, s->in_channels, rows * columns);
-    split(&plan->input, s->out_channels, plan->taps_y * (TILE + plan->taps_x - 1));
-    int most_rows = CACHE_VECTORS / plan->x_row; /* of one channel */
-    plan->band = at_least_one((most_rows - s->kernel_height) / s->stride_y + 1);
-    if (plan->band > s->out_height) plan->band = s->out_height;
-    if (s->pool && plan->band < s->out_height) plan->band = at_least_one(plan->band / 2) * 2;
-    split(&plan->weights, s->in_channels,
-          ((plan->band - 1) * s->stride_y + s->kernel_height) * plan->x_row);
-    int phases = s->stride_y * s->stride_x;
-    int64_t groups = (int64_t)plan->input.blocks * s->in_channels * phases * plan->taps_y;
+    int in = s->in_channels, out = s->out_channels, kept = plan->kept;
+    split(&plan->forward, in, out, kept, rows * columns);
+    split(&plan->input, out, in, kept, plan->taps_y * (LONGEST_TILE + plan->taps_x - 1));
+    int together = least(in, (int)least(1 << 20, ENTRIES * in / most(kept / out, 1) + 1));
+    int fitting = L1_VECTORS / (together * plan->x_row) - s->kernel_height;
+    plan->weights_rows = least(plan->band, most(1, fitting / s->stride_y + 1));
+    int height = (plan->weights_rows - 1) * s->stride_y + s->kernel_height;
+    split(&plan->weights, in, out, kept, height * plan->x_row);
+    int64_t groups = (int64_t)plan->input.blocks * in * s->stride_y * s->stride_x * plan->taps_y;
     return groups < INT_MAX / 4 &&
-           allocate(&plan->forward, (int64_t)plan->forward.blocks * s->out_channels, plan->kept) &&
-           allocate(&plan->weights, (int64_t)plan->weights.blocks * s->out_channels, plan->kept) &&
-           allocate(&plan->input, groups, plan->kept);
+           allocate(&plan->forward, (int64_t)plan->forward.blocks * out, kept) &&
+           allocate(&plan->weights, (int64_t)plan->weights.blocks * out, kept) &&
+           allocate(&plan->input, groups, kept);
 }
 
 static void place_all(conv_plan *plan, const int64_t *indices, int *group, int32_t *offset) {

@@ -34,12 +34,14 @@ typedef struct {
     geometry shape;
     int kept;
     int pooled_height, pooled_width;
-    /* The input as the loops read it: padded (a copy) or the tensor itself. */
-    int copies_input, x_row, x_plane;
-    /* The output's gradient with the zero columns that the input's gradient reads. */
-    int g_left, g_row, g_plane;
-    int taps_y, taps_x; /* most weights of one phase of the stride along an axis */
-    int band;           /* output rows the weights' gradient takes at a time */
+    /* The input as the loops read it: the tensor itself, or a padded copy of the rows that `band`
+     * output rows need, small enough for the L2 cache. */
+    int copies_input, band, x_rows, x_row, x_plane;
+    /* The output's gradient with the zero columns that the input's gradient reads, for `g_band`
+     * input rows at a time. */
+    int g_band, g_rows, g_left, g_row, g_plane;
+    int taps_y, taps_x;  /* most weights of one phase of the stride along an axis */
+    int weights_rows;    /* output rows the weights' gradient takes at a time */
     visiting_order forward, weights, input;
 } conv_plan;
 
