@@ -2,7 +2,8 @@
 
     python benchmarks/sparse.py [--data-dir D] [--repeats N] [steps|layers|curve|resnet ...]
 
-Dense and sparse take turns, so both meet the same neighbours on the machine; figures are medians.
+Dense and sparse take turns, so both meet the same neighbours on the machine; figures are medians
+of the core's time in this one thread, so that waiting for other processes does not count.
 Masks are SNIP's own, from real images, because where the kept weights lie decides the speed.
 """
 
@@ -48,10 +49,10 @@ def interleaved(first: Action, second: Action, repeats: int) -> tuple[float, flo
     times: list[list[float]] = [[], []]
     for turn in range(repeats + 3):
         for action, taken in zip((first, second), times, strict=True):
-            began = time.perf_counter()
+            began = time.thread_time()
             action()
             if turn >= 3:  # the first turns warm caches and plans
-                taken.append(1000 * (time.perf_counter() - began))
+                taken.append(1000 * (time.thread_time() - began))
     return statistics.median(times[0]), statistics.median(times[1])
 
 
@@ -150,6 +151,7 @@ def compare_layer(
         )
         return interleaved(dense, sparse, repeats)
     conv = SparseConv2d(layer, mask, bias_mask)
+    layer = copy.deepcopy(layer).to(memory_format=torch.channels_last)
 
     def pooled(x: Tensor) -> Tensor:
         out: Tensor = layer(x)
@@ -190,11 +192,14 @@ def curve(pruned: Pruned, repeats: int) -> None:
     """Dense over sparse time by density: the whole step with SNIP's masks, layers with random."""
     kinds: dict[str, tuple[nn.Conv2d | nn.Linear, Tensor]] = {
         "5x5 conv": (nn.Conv2d(32, 64, 5), torch.rand(BATCH, 32, 12, 12)),
-        "5x5, 1 in": (nn.Conv2d(1, 32, 5), torch.rand(BATCH, 1, 28, 28)),
+        "first 5x5": (nn.Conv2d(1, 32, 5), torch.rand(BATCH, 1, 28, 28)),
+        "first 3x3": (nn.Conv2d(3, 16, 3, padding=1), torch.rand(BATCH, 3, 32, 32)),
         "3x3 conv": (nn.Conv2d(32, 32, 3, padding=1), torch.rand(BATCH, 32, 16, 16)),
         "linear": (nn.Linear(1024, 10), torch.rand(BATCH, 1024)),
         "wide linear": (nn.Linear(784, 300), torch.rand(BATCH, 784)),
     }
+    for name, (_, x) in kinds.items():  # a first layer's input needs no gradient
+        x.requires_grad_(not name.startswith("first"))
     ratios: dict[str, list[float]] = {name: [] for name in ("step", *kinds)}
     print(f"{'density':>9} " + " ".join(f"{name:>11}" for name in ratios))
     for density in DENSITIES:
@@ -202,7 +207,7 @@ def curve(pruned: Pruned, repeats: int) -> None:
         ratios["step"].append(dense / sparse)
         for name, (layer, x) in kinds.items():
             mask = torch.rand_like(layer.weight) < density
-            dense, sparse = compare_layer(layer, mask, x.requires_grad_(), False, repeats)
+            dense, sparse = compare_layer(layer, mask, x, False, repeats)
             ratios[name].append(dense / sparse)
         print(f"{density:9.0%} " + " ".join(f"{found[-1]:11.2f}" for found in ratios.values()))
     for name, found in ratios.items():

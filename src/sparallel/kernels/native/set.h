@@ -35,8 +35,8 @@ INLINE vec rectify(vec v) { return (vec)(~(mask)(v <= 0.0f) & (mask)v); }
 INLINE float sum_lanes(vec v) {
     float part[LANES];
     memcpy(part, &v, sizeof v);
-    for (int half = LANES / 2; half; half /= 2)
-        for (int i = 0; i < half; i++) part[i] += part[i + half];
+    UNROLL for (int half = LANES / 2; half; half /= 2)
+        UNROLL for (int i = 0; i < half; i++) part[i] += part[i + half];
     return part[0];
 }
 
