@@ -152,7 +152,7 @@ static void run(layer *l, const conv_plan *plan, int shift, buffer results[4], u
     buffer bias = moved(&l->bias, shift), gradient = moved(&l->gradient, shift);
     size_t sizes[] = {l->gradient.count, (size_t)l->kept, (size_t)l->s.out_channels, l->x.count};
     for (int i = 0; i < 4; i++) results[i] = new_buffer(sizes[i], shift, 0);
-    int status = set->conv_forward(plan, l->blocks, x.at, values.at, bias.at, results[0].at,
+    int status = set->conv_forward(plan, l->blocks, x.at, values.at, bias.at, NULL, results[0].at,
                                    l->s.pool ? choice : NULL);
     status |= set->conv_backward(plan, l->blocks, x.at, values.at, gradient.at,
                                  l->s.pool ? choice : NULL, results[1].at, results[2].at,

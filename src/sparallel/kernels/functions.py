@@ -93,7 +93,14 @@ def leave(blocked: Tensor, examples: int) -> Tensor:
 
 class _Conv(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, plan: ConvPlan) -> Tensor:
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        values: Tensor,
+        bias: Tensor | None,
+        residual: Tensor | None,
+        plan: ConvPlan,
+    ) -> Tensor:
         x, values = _ready(x), _ready(values)
         bias = None if bias is None else _ready(bias)
         _expect(x, (len(x), *plan.in_shape, native.LANES))
@@ -101,6 +108,9 @@ class _Conv(torch.autograd.Function):
         if bias is not None:
             _expect(bias, plan.out_shape[:1])
         out = x.new_empty((len(x), *plan.out_shape, native.LANES))
+        if residual is not None:
+            residual = _ready(residual)
+            _expect(residual, out.shape)
         choice = None
         if plan.shape.pool and any(ctx.needs_input_grad):
             choice = torch.empty(out.shape, dtype=torch.uint8)
@@ -110,6 +120,7 @@ class _Conv(torch.autograd.Function):
             x.data_ptr(),
             values.data_ptr(),
             _address(bias),
+            _address(residual),
             out.data_ptr(),
             _address(choice),
         )
@@ -124,7 +135,7 @@ class _Conv(torch.autograd.Function):
         gradient = _ready(gradient)
         plan: ConvPlan = ctx.plan
         _expect(gradient, (len(x), *plan.out_shape, native.LANES))
-        wants_x, wants_values, wants_bias, _ = ctx.needs_input_grad
+        wants_x, wants_values, wants_bias, wants_residual, _ = ctx.needs_input_grad
         to_x = torch.empty_like(x) if wants_x else None
         to_values = torch.empty_like(values) if wants_values else None
         to_bias = values.new_empty(plan.shape.out_channels) if wants_bias else None
@@ -139,7 +150,7 @@ class _Conv(torch.autograd.Function):
             _address(to_bias),
             _address(to_x),
         )
-        return to_x, to_values, to_bias, None
+        return to_x, to_values, to_bias, gradient if wants_residual else None, None
 
 
 class _Linear(torch.autograd.Function):
@@ -190,9 +201,51 @@ class _Linear(torch.autograd.Function):
         return to_x, to_values, to_bias, None
 
 
-def sparse_conv(x: Tensor, values: Tensor, bias: Tensor | None, plan: ConvPlan) -> Tensor:
-    """Convolve a blocked tensor with the kept weights (and pool and rectify, if planned)."""
-    out: Tensor = _Conv.apply(x, values, bias, plan)  # type: ignore[no-untyped-call]
+class _Average(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, before: int, after: int, relu: bool) -> Tensor:
+        x = _ready(x)
+        blocks, channels, height, width, lanes = x.shape
+        _expect(x, (blocks, channels, height, width, native.LANES))
+        out = x.new_empty((blocks, before + channels + after, height // 2, width // 2, lanes))
+        ctx.settings = (channels, height, width, before, after, int(relu), blocks)
+        native.average_forward(*ctx.settings, x.data_ptr(), out.data_ptr())
+        ctx.save_for_backward(x)
+        ctx.out_shape = out.shape
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        (x,) = ctx.saved_tensors
+        gradient = _ready(gradient)
+        _expect(gradient, ctx.out_shape)
+        to_x = torch.empty_like(x)
+        native.average_backward(*ctx.settings, x.data_ptr(), gradient.data_ptr(), to_x.data_ptr())
+        return to_x, None, None, None
+
+
+def sparse_conv(
+    x: Tensor,
+    values: Tensor,
+    bias: Tensor | None,
+    plan: ConvPlan,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """Convolve a blocked tensor with the kept weights (and pool and rectify, if planned).
+
+    `residual`, a tensor of the output's shape, is added on the way out.
+    """
+    out: Tensor = _Conv.apply(x, values, bias, residual, plan)  # type: ignore[no-untyped-call]
+    return out
+
+
+def average(x: Tensor, before: int, after: int, relu: bool) -> Tensor:
+    """2x2 averages of a blocked tensor of images, rectified first if `relu`.
+
+    `before` and `after` channels of zeros are put around them: a residual block's shortcut.
+    """
+    out: Tensor = _Average.apply(x, before, after, relu)  # type: ignore[no-untyped-call]
     return out
 
 

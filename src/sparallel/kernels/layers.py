@@ -103,15 +103,18 @@ class SparseConv2d(SparseLayer):
         pool: bool = False,
         relu: bool = False,
         extra: Padding = NO_PADDING,
+        residual: Tensor | None = None,
     ) -> Tensor:
         """Convolve images (examples, channels, height, width), or a blocked tensor of them.
 
         `pool` adds a 2x2 max-pool and a ReLU behind, `relu` a ReLU before, `extra` zeros around
-        the input: all in the same pass over memory.
+        the input; `residual`, blocked, is added to the output: all in the same pass over memory.
         """
         x = images if blocked else enter(images)
         plan = self.plan(x.shape[2], x.shape[3], extra, pool, relu)
-        out = sparse_conv(x, self.values, self.needed_bias(), plan)
+        if residual is not None and residual.shape[1:-1] != plan.out_shape:
+            return sparse_conv(x, self.values, self.needed_bias(), plan) + residual
+        out = sparse_conv(x, self.values, self.needed_bias(), plan, residual)
         return out if blocked else leave(out, len(images))
 
     def plan(self, height: int, width: int, extra: Padding, pool: bool, relu: bool) -> ConvPlan:

@@ -78,6 +78,17 @@ def is_2x2_max_pool(node: fx.Node, root: nn.Module) -> bool:
     return all(name in allowed and value in allowed[name] for name, value in settings.items())
 
 
+def is_2x2_average(node: fx.Node, root: nn.Module) -> bool:
+    """The average pool that has a kernel of its own."""
+    module = module_of(node, root)
+    if isinstance(module, nn.AvgPool2d):
+        shape = (module.kernel_size, module.stride, module.padding, module.ceil_mode)
+        return shape in ((2, 2, 0, False), (2, None, 0, False), ((2, 2), (2, 2), 0, False))
+    if node.op != "call_function" or node.target is not functional.avg_pool2d or node.kwargs:
+        return False
+    return node.args[1:] in ((2,), (2, 2), ((2, 2),))
+
+
 def spatial_padding(node: fx.Node) -> Padding | None:
     """The zeros that a `pad` puts around images; None if it is anything else."""
     amounts = _padding(node)
@@ -86,10 +97,18 @@ def spatial_padding(node: fx.Node) -> Padding | None:
     return amounts[0], amounts[1], amounts[2], amounts[3]
 
 
-def channel_padding(node: fx.Node) -> tuple[int, ...] | None:
+def image_padding(node: fx.Node) -> tuple[int, ...] | None:
     """The amounts of a `pad` by zeros that leaves the examples alone."""
     amounts = _padding(node)
     return amounts if amounts is not None and len(amounts) in (4, 6) else None
+
+
+def channel_padding(node: fx.Node) -> tuple[int, int] | None:
+    """The channels of zeros that a `pad` puts around an image's own, if it does only that."""
+    amounts = _padding(node)
+    if amounts is None or len(amounts) != 6 or any(amounts[:4]) or min(amounts) < 0:
+        return None
+    return amounts[4], amounts[5]
 
 
 def _padding(node: fx.Node) -> tuple[int, ...] | None:

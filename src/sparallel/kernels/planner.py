@@ -17,7 +17,7 @@ from torch import Tensor, fx, nn
 from torch.nn import functional
 
 from sparallel.kernels import operations
-from sparallel.kernels.functions import enter, leave
+from sparallel.kernels.functions import average, enter, leave
 from sparallel.kernels.layers import NO_PADDING, SparseConv2d, SparseLayer, SparseLinear
 
 Run = Callable[..., Any]
@@ -197,26 +197,57 @@ class _Rewriter:
         """A node that works on blocked tensors as well; None if this one does not."""
         source = node.all_input_nodes[0]
         value = self._blocked[source]
-        call, amounts = self.planned.call_function, operations.channel_padding(node)
-        pooling = operations.spatial_name(node, self.root)
+        call = self.planned.call_function
+        written: fx.Node | None
         if operations.is_relu(node, self.root):
             written = call(torch.relu, (value,))
-        elif operations.is_addition(node) and node.all_input_nodes[1] in self._blocked:
-            written = call(torch.add, (value, self._blocked[node.all_input_nodes[1]]))
+        elif operations.is_addition(node):
+            written = self._addition(*node.all_input_nodes)
         elif source in self._features:
             return None
-        elif pooling is not None and node.op == "call_module":
-            written = call(pool_blocked, (self.planned.get_attr(pooling), value))
-        elif pooling is not None:
-            written = call(pool_blocked, (pooling, value, *node.args[1:]), dict(node.kwargs))
         elif operations.is_spatial_mean(node):
             written = call(torch.mean, (value, (2, 3)))
             self._features.add(node)
-        elif amounts is not None:
-            written = call(functional.pad, (value, (0, 0, *amounts)))
         else:
-            return None
-        if source in self._features:
-            self._features.add(node)
-        self._set(node, written, source)
+            written = self._average(node) or self._pooling(node)
+        if written is not None:
+            if source in self._features:
+                self._features.add(node)
+            self._set(node, written, source)
         return written
+
+    def _addition(self, first: fx.Node, second: fx.Node) -> fx.Node | None:
+        """A sum; one that alone uses a sparse convolution's output becomes part of it."""
+        if first not in self._blocked or second not in self._blocked:
+            return None
+        for conv, other in ((second, first), (first, second)):
+            done = self._blocked[conv]
+            sparse = isinstance(operations.module_of(conv, self.root), SparseConv2d)
+            if sparse and len(conv.users) == 1:
+                settings = {**done.kwargs, "residual": self._blocked[other]}
+                return self.planned.call_module(str(done.target), done.args, settings)
+        return self.planned.call_function(torch.add, (self._blocked[first], self._blocked[second]))
+
+    def _average(self, node: fx.Node) -> fx.Node | None:
+        """A 2x2 average with the ReLU before it and the channels of zeros around it."""
+        before, after = operations.channel_padding(node) or (0, 0)
+        pooling = node.all_input_nodes[0] if operations.channel_padding(node) else node
+        if not operations.is_2x2_average(pooling, self.root):
+            return None
+        source, relu = pooling.all_input_nodes[0], False
+        if operations.is_relu(source, self.root) and source.all_input_nodes[0] in self._blocked:
+            source, relu = source.all_input_nodes[0], True
+        value = self._blocked[source]
+        return self.planned.call_function(average, (value, before, after, relu))
+
+    def _pooling(self, node: fx.Node) -> fx.Node | None:
+        """Any pooling, or a padding with zeros."""
+        value, call = self._blocked[node.all_input_nodes[0]], self.planned.call_function
+        name, amounts = operations.spatial_name(node, self.root), operations.image_padding(node)
+        if name is not None and node.op == "call_module":
+            return call(pool_blocked, (self.planned.get_attr(name), value))
+        if name is not None:
+            return call(pool_blocked, (name, value, *node.args[1:]), dict(node.kwargs))
+        if amounts is not None:
+            return call(functional.pad, (value, (0, 0, *amounts)))
+        return None

@@ -16,9 +16,13 @@ from sparallel.kernels.planner import Run, plan_network
 
 Mode = Literal["auto", "on", "off"]
 
-CONV_DENSITY = 0.5
-LINEAR_DENSITY = 0.5
+CONV_DENSITY = 0.7
+LINEAR_DENSITY = 0.35
 """Densities up to which a sparse layer is the faster one (benchmarks/sparse.py measures them)."""
+
+FEW_INPUTS = 64
+"""A convolution with fewer weights an output channel, as a network's first, is faster sparse at
+any density: there is too little to sum for a dense matrix product."""
 
 
 class SparseNetwork(nn.Module):
@@ -118,7 +122,9 @@ def can_be_sparse(module: nn.Module) -> bool:
 def is_faster_sparse(module: nn.Module, mask: Tensor) -> bool:
     """Whether a layer of this kind is faster sparse at the density of this mask."""
     density = float(mask.float().mean())
-    return density <= (CONV_DENSITY if isinstance(module, nn.Conv2d) else LINEAR_DENSITY)
+    if isinstance(module, nn.Conv2d):
+        return module.weight[0].numel() < FEW_INPUTS or density <= CONV_DENSITY
+    return density <= LINEAR_DENSITY
 
 
 def sparsify(model: nn.Module, masks: Mapping[str, Tensor], mode: Mode = "auto") -> SparseNetwork:

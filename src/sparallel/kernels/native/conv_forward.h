@@ -30,6 +30,7 @@ typedef struct {
     const float *x, *bias; /* x: from the input row that output row `first` starts at */
     const entry *kept;
     int first, last;
+    const float *residual;
     float *out;
     uint8_t *choice;
     vec *partial; /* a tile for every output channel: sums between blocks of input channels */
@@ -58,8 +59,12 @@ INLINE void forward_tile(const forward_pass *f, int y, int x, int rows, int colu
                 pool(sum, columns, f->out + at + c * plane,
                      f->choice ? f->choice + at + c * plane : NULL);
             } else {
+                size_t here = at + c * plane;
+                if (f->residual)
+                    UNROLL for (int i = 0; i < columns; i++)
+                        sum[i] += load(f->residual + here + (size_t)i * LANES);
                 UNROLL for (int i = 0; i < columns; i++)
-                    store(f->out + at + c * plane + (size_t)i * LANES, sum[i]);
+                    store(f->out + here + (size_t)i * LANES, sum[i]);
             }
         }
 }
@@ -108,7 +113,7 @@ static void forward_band(const forward_pass *f) {
 }
 
 static int conv_forward(const conv_plan *plan, int blocks, const float *x, const float *values,
-                        const float *bias, float *out, uint8_t *choice) {
+                        const float *bias, const float *residual, float *out, uint8_t *choice) {
     const geometry *s = &plan->shape;
     size_t x_size = (size_t)s->in_channels * s->in_height * s->in_width * LANES;
     size_t out_size = (size_t)s->out_channels * LANES *
@@ -119,8 +124,9 @@ static int conv_forward(const conv_plan *plan, int blocks, const float *x, const
     entry *kept = gather(&plan->forward, plan->kept, values);
     int enough = partial && kept && (padded || !plan->copies_input);
     for (int n = 0; enough && n < blocks; n++) {
-        forward_pass f = {plan, x + n * x_size, bias, kept, 0, 0, out + n * out_size,
-                          choice ? choice + n * out_size : NULL, (vec *)partial};
+        forward_pass f = {.plan = plan, .x = x + n * x_size, .bias = bias, .kept = kept};
+        f.residual = residual ? residual + n * out_size : NULL, f.out = out + n * out_size;
+        f.choice = choice ? choice + n * out_size : NULL, f.partial = (vec *)partial;
         for (; f.last < s->out_height; f.first = f.last) {
             f.last = f.first + plan->band < s->out_height ? f.first + plan->band : s->out_height;
             if (padded) {

@@ -9,11 +9,16 @@
 #include "plan.h"
 
 typedef struct {
+    int channels, height, width, before, after, relu;
+} averaging;
+
+typedef struct {
     const char *name;
     int lanes;
-    /* bias is optional; choice (one byte an output value) is written only under a pool. */
+    /* bias is optional, and so is residual, which is added to an output without a pool; choice
+     * (one byte an output value, optional) is written only under a pool. */
     int (*conv_forward)(const conv_plan *, int blocks, const float *x, const float *values,
-                        const float *bias, float *out, uint8_t *choice);
+                        const float *bias, const float *residual, float *out, uint8_t *choice);
     /* gradient of values, of the bias, of x: each optional. */
     int (*conv_backward)(const conv_plan *, int blocks, const float *x, const float *values,
                          const float *gradient, const uint8_t *choice, float *to_values,
@@ -22,6 +27,11 @@ typedef struct {
                           const float *bias, float *out);
     int (*linear_backward)(const linear_plan *, int blocks, const float *x, const float *values,
                            const float *gradient, float *to_values, float *to_bias, float *to_x);
+    /* 2x2 averages of `channels` planes a block, of rectified values if relu, between `before` and
+     * `after` channels of zeros; and the gradient to x. */
+    void (*average_forward)(const averaging *, int blocks, const float *x, float *out);
+    void (*average_backward)(const averaging *, int blocks, const float *x, const float *gradient,
+                             float *to_x);
     /* Between (examples, size) and (blocks, size, lanes); missing examples of a block are 0. */
     void (*to_blocked)(const float *x, int examples, int size, float *out);
     void (*from_blocked)(const float *x, int examples, int size, float *out);

@@ -86,16 +86,16 @@ static void *read_plan(PyObject *const *args, Py_ssize_t given, const char *name
     return plan && read_numbers(args + 1, given - 1, count, numbers) ? plan : NULL;
 }
 
-/* conv_forward(plan, blocks, x, values, bias, out, choice) */
+/* conv_forward(plan, blocks, x, values, bias, residual, out, choice) */
 static PyObject *conv_forward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
     (void)self;
-    long long n[6];
+    long long n[7];
     int status;
-    const conv_plan *plan = read_plan(args, given, CONV, 6, n);
+    const conv_plan *plan = read_plan(args, given, CONV, 7, n);
     if (!plan) return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = kernels->conv_forward(plan, (int)n[0], at(n[1]), at(n[2]), at(n[3]), at(n[4]),
-                                   at(n[5]));
+                                   at(n[5]), at(n[6]));
     Py_END_ALLOW_THREADS;
     return done(status);
 }
@@ -133,6 +133,30 @@ static PyObject *linear_backward(PyObject *self, PyObject *const *args, Py_ssize
                                          at(n[5]), at(n[6])));
 }
 
+static averaging read_averaging(const long long *n) {
+    return (averaging){(int)n[0], (int)n[1], (int)n[2], (int)n[3], (int)n[4], (int)n[5]};
+}
+
+/* average_forward(channels, height, width, before, after, relu, blocks, x, out) */
+static PyObject *average_forward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
+    (void)self;
+    long long n[9];
+    if (!read_numbers(args, given, 9, n)) return NULL;
+    averaging a = read_averaging(n);
+    kernels->average_forward(&a, (int)n[6], at(n[7]), at(n[8]));
+    Py_RETURN_NONE;
+}
+
+/* average_backward(channels, height, width, before, after, relu, blocks, x, gradient, to_x) */
+static PyObject *average_backward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
+    (void)self;
+    long long n[10];
+    if (!read_numbers(args, given, 10, n)) return NULL;
+    averaging a = read_averaging(n);
+    kernels->average_backward(&a, (int)n[6], at(n[7]), at(n[8]), at(n[9]));
+    Py_RETURN_NONE;
+}
+
 /* to_blocked(x, examples, size, out), from_blocked likewise */
 static PyObject *to_blocked(PyObject *self, PyObject *const *args, Py_ssize_t given) {
     (void)self;
@@ -152,9 +176,10 @@ static PyObject *from_blocked(PyObject *self, PyObject *const *args, Py_ssize_t 
 
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
-    METHOD(new_conv_plan),   METHOD(new_linear_plan), METHOD(conv_forward),
-    METHOD(conv_backward),   METHOD(linear_forward),  METHOD(linear_backward),
-    METHOD(to_blocked),      METHOD(from_blocked),    {NULL, NULL, 0, NULL},
+    METHOD(new_conv_plan),   METHOD(new_linear_plan),  METHOD(conv_forward),
+    METHOD(conv_backward),   METHOD(linear_forward),   METHOD(linear_backward),
+    METHOD(average_forward), METHOD(average_backward), METHOD(to_blocked),
+    METHOD(from_blocked),    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -70,6 +70,8 @@ static entry *gather(const visiting_order *order, int kept, const float *values)
 
 #include "linear.h"
 
+#include "average.h"
+
 static void to_blocked(const float *x, int examples, int size, float *out) {
     for (int first = 0; first < examples; first += LANES, out += (size_t)size * LANES) {
         int lanes = examples - first < LANES ? examples - first : LANES;
@@ -92,6 +94,6 @@ static void from_blocked(const float *x, int examples, int size, float *out) {
 }
 
 const kernel_set JOIN(kernels, SET) = {
-    SET_NAME,       LANES,           conv_forward, conv_backward,
-    linear_forward, linear_backward, to_blocked,   from_blocked,
+    SET_NAME,        LANES,           conv_forward,     conv_backward, linear_forward,
+    linear_backward, average_forward, average_backward, to_blocked,    from_blocked,
 };
