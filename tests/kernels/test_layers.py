@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sparallel.kernels import KernelsError, SparseConv2d, SparseLinear
-from sparallel.kernels.functions import enter, leave
+from sparallel.kernels.functions import average, enter, leave
 
 TOLERANCE = 1e-5
 DENSITIES = st.sampled_from([0.0, 0.01, 0.07, 0.3, 0.9, 1.0])
@@ -149,6 +149,31 @@ def test_a_sparse_linear_layer_equals_the_masked_dense_one(
     assert_close(sparse.values.grad, reference.weight.grad.float()[mask], terms)
     if sparse.bias_values is not None:
         assert_close(sparse.bias_values.grad, reference.bias.grad.float()[bias_mask], terms)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    size=st.tuples(st.integers(2, 9), st.integers(2, 9)),
+    channels=st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(0, 3)),
+    relu=st.booleans(),
+    examples=BATCHES,
+    seed=st.integers(0, 2**31),
+)
+def test_averages_equal_those_of_pytorch(
+    size: tuple[int, int], channels: tuple[int, int, int], relu: bool, examples: int, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    before, own, after = channels
+    images = torch.randn(examples, own, *size, requires_grad=True)
+    twin = images.detach().clone().requires_grad_()
+    found = leave(average(enter(images), before, after, relu), examples)
+    expected = functional.avg_pool2d(twin.relu() if relu else twin, 2)
+    expected = functional.pad(expected, (0, 0, 0, 0, before, after))
+    assert_close(found, expected)
+    gradient = torch.randn_like(found)
+    found.backward(gradient)
+    expected.backward(gradient)
+    assert_close(images.grad, twin.grad)
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")

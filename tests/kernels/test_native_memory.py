@@ -17,7 +17,7 @@ def build(program: Path) -> Path:
     assert compiler, "the kernels' memory can only be checked with a C compiler"
     sources = [NATIVE / f"{name}.c" for name in ("plan", "dispatch", "baseline", "avx2", "avx512")]
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", *SANITIZED, f"-I{NATIVE}"]
-    files = [str(path) for path in (HERE / "check_kernels.c", HERE / "wide.c", *sources)]
+    files = [str(path) for path in (*sorted(HERE.glob("*.c")), *sources)]
     subprocess.run([compiler, *flags, *files, "-lm", "-o", str(program)], check=True)
     return program
 
