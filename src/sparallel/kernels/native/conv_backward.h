@@ -57,11 +57,12 @@ static void weights_block(weights_pass *p, const backward_scratch *scratch, cons
 
 /* Summed by row, then by plane: long chains of like terms would lose digits. */
 static void bias_block(const weights_pass *p, int c, float *sum) {
+    const float *g = p->gradient + (c - p->first_channel) * p->plane;
     vec plane = {0};
     for (int y = 0; y < p->plan->shape.out_height; y++) {
         vec row = {0};
         for (int i = 0; i < p->plan->shape.out_width; i++)
-            row += load(p->gradient + c * p->plane + y * p->row + (size_t)i * LANES);
+            row += load(g + y * p->row + (size_t)i * LANES);
         plane += row;
     }
     store(sum, load(sum) + plane);
@@ -83,23 +84,32 @@ static void input_block(const conv_plan *plan, const backward_scratch *scratch, 
     }
 }
 
-/* Behind a pool the spread gradient serves weights and input; one channel at a time is spread
- * where the input's gradient is not wanted. Elsewhere the weights read the gradient itself. */
+/* Channels whose spread gradient is kept at a time. Behind a pool it serves weights and input; if
+ * only the weights want it, one channel's plane, used while it is in the cache, is enough. Without
+ * a pool only the input's gradient reads it. */
+static int spread_channels(const conv_plan *plan, int wants_x) {
+    if (wants_x) return plan->shape.out_channels;
+    if (!plan->shape.pool) return 0;
+    return plan->copies_input ? plan->shape.out_channels : 1; /* a copy a channel would cost more */
+}
+
 static void backward_block(const conv_plan *plan, const backward_scratch *scratch, const float *x,
                            const float *gradient, const uint8_t *choice, int wants_values,
                            int wants_bias, float *to_x) {
     const geometry *s = &plan->shape;
-    weights_pass p = {.plan = plan, .sums = (vec *)scratch->sums};
-    p.gradient = s->pool ? scratch->spread + (size_t)plan->g_left * LANES : gradient;
-    p.row = (size_t)(s->pool ? plan->g_row : s->out_width) * LANES;
-    int at_once = s->pool && !to_x && !scratch->padded ? 1 : s->out_channels;
-    p.plane = at_once == 1 && s->pool ? 0 : s->pool ? (size_t)plan->g_plane * LANES
-                                                    : p.row * s->out_height;
     size_t pooled = (size_t)plan->pooled_height * plan->pooled_width * LANES;
+    size_t plane = (size_t)plan->g_plane * LANES;
+    int at_once = s->pool ? spread_channels(plan, to_x != NULL) : s->out_channels;
+    weights_pass p = {.plan = plan, .sums = (vec *)scratch->sums, .gradient = gradient};
+    p.row = (size_t)(s->pool ? plan->g_row : s->out_width) * LANES;
+    p.plane = s->pool ? plane : p.row * s->out_height;
     for (int c = 0; c < s->out_channels; c += at_once) {
-        for (int i = c; s->pool && i < c + at_once; i++)
-            unpool(plan, gradient + i * pooled, choice + i * pooled,
-                   scratch->spread + (at_once == 1 ? 0 : (size_t)i * plan->g_plane * LANES));
+        for (int i = 0; s->pool && i < at_once; i++)
+            unpool(plan, gradient + (c + i) * pooled, choice + (c + i) * pooled,
+                   scratch->spread + i * plane);
+        /* Channel c's plane is the first of the spread ones. */
+        if (s->pool) p.gradient = scratch->spread + (ptrdiff_t)plan->g_left * LANES;
+        p.first_channel = s->pool ? c : 0;
         for (int i = c; wants_bias && i < c + at_once; i++)
             bias_block(&p, i, scratch->bias_sums + (size_t)i * LANES);
         if (wants_values) weights_block(&p, scratch, x, c, c + at_once);
@@ -115,20 +125,19 @@ static int conv_backward(const conv_plan *plan, int blocks, const float *x, cons
     size_t g_size = (size_t)s->out_channels * LANES *
                     (s->pool ? (size_t)plan->pooled_height * plan->pooled_width
                              : (size_t)s->out_height * s->out_width);
-    size_t spread = (size_t)s->out_channels * plan->g_plane;
+    size_t spread = (size_t)spread_channels(plan, to_x != NULL) * plan->g_plane;
     backward_scratch t = {
         .padded = plan->copies_input ? new_vectors((size_t)s->in_channels * plan->x_plane) : NULL,
         .spread = new_vectors(spread),
         .partial = new_vectors((size_t)s->in_channels * 12),
         .sums = new_vectors((size_t)plan->kept),
         .bias_sums = new_vectors((size_t)s->out_channels),
-        .kept = gather(&plan->input, plan->kept, values),
+        .kept = gather(&plan->input, to_x ? plan->kept : 0, values),
     };
     int enough = (t.padded || !plan->copies_input) && t.spread && t.partial && t.sums &&
                  t.bias_sums && t.kept;
     if (enough) {
-        if (to_x || s->pool) memset(t.spread, 0, (to_x ? spread : (size_t)plan->g_plane) * sizeof(vec));
-        if (s->pool && !to_x && t.padded) memset(t.spread, 0, spread * sizeof(vec));
+        memset(t.spread, 0, spread * sizeof(vec));
         memset(t.sums, 0, (size_t)plan->kept * sizeof(vec));
         memset(t.bias_sums, 0, (size_t)s->out_channels * sizeof(vec));
     }

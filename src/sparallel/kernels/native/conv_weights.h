@@ -45,8 +45,9 @@ WEIGHTS(1)
 typedef struct {
     const conv_plan *plan;
     const float *x;        /* from the input row that output row `first` starts at */
-    const float *gradient; /* from output row 0, channel 0 */
+    const float *gradient; /* from output row 0 of `first_channel` */
     size_t row, plane;     /* of the gradient */
+    int first_channel;
     int first, last;
     vec *sums;
 } weights_pass;
@@ -60,7 +61,7 @@ static void weights_channel(const weights_pass *p, int block, int c, int from, i
     int count = start[1] - start[0], step = s->stride_x, width = s->out_width;
     vec *sum = p->sums + start[0];
     for (int y = from; count && y < to; y++) {
-        const float *g = p->gradient + c * p->plane + y * p->row;
+        const float *g = p->gradient + (c - p->first_channel) * p->plane + y * p->row;
         const float *x = p->x + (size_t)(y - p->first) * plan->x_row * s->stride_y * LANES;
         int i = 0;
         if (width % 12 == 0) i = run_weights_12(sum, g, x, offset, count, step, i, width);
