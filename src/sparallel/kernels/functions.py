@@ -24,24 +24,24 @@ def _address(tensor: Tensor | None) -> int:
 
 def _ready(tensor: Tensor) -> Tensor:
     """`tensor` as the native code may read it."""
-    if tensor.dtype != torch.float32 or tensor.device.type != "cpu":
+    if tensor.dtype is not torch.float32 or not tensor.is_cpu:
         raise KernelsError(
             f"Sparse kernels need float32 tensors on the CPU, not {tensor.dtype} on "
             f"{tensor.device}: turn them off with --sparse-kernels off."
         )
-    return tensor.contiguous()
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 
 def _expect(tensor: Tensor, shape: Sequence[int]) -> None:
     """The native code trusts shapes, so none may pass unseen."""
-    if tuple(tensor.shape) != tuple(shape):
+    if tensor.shape != tuple(shape):
         raise ValueError(f"expected shape {tuple(shape)}, got {tuple(tensor.shape)}")
 
 
 class _Enter(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, plain: Tensor) -> Tensor:
-        ctx.examples = len(plain)
+        ctx.examples = plain.shape[0]
         return _to_blocked(plain)
 
     @staticmethod
@@ -63,8 +63,8 @@ class _Leave(torch.autograd.Function):
 
 def _to_blocked(plain: Tensor) -> Tensor:
     plain = _ready(plain)
-    examples = len(plain)
-    size = plain[0].numel() if examples else 0
+    examples = plain.shape[0]
+    size = plain.numel() // examples if examples else 0
     blocked = plain.new_empty((-(-examples // native.LANES), *plain.shape[1:], native.LANES))
     native.to_blocked(plain.data_ptr(), examples, size, blocked.data_ptr())
     return blocked
@@ -74,7 +74,7 @@ def _from_blocked(blocked: Tensor, examples: int) -> Tensor:
     blocked = _ready(blocked)
     plain = blocked.new_empty((examples, *blocked.shape[1:-1]))
     _expect(blocked, (-(-examples // native.LANES), *plain.shape[1:], native.LANES))
-    size = plain[0].numel() if examples else 0
+    size = plain.numel() // examples if examples else 0
     native.from_blocked(blocked.data_ptr(), examples, size, plain.data_ptr())
     return plain
 
@@ -103,11 +103,11 @@ class _Conv(torch.autograd.Function):
     ) -> Tensor:
         x, values = _ready(x), _ready(values)
         bias = None if bias is None else _ready(bias)
-        _expect(x, (len(x), *plan.in_shape, native.LANES))
+        _expect(x, (x.shape[0], *plan.in_shape, native.LANES))
         _expect(values, (len(plan.indices),))
         if bias is not None:
             _expect(bias, plan.out_shape[:1])
-        out = x.new_empty((len(x), *plan.out_shape, native.LANES))
+        out = x.new_empty((x.shape[0], *plan.out_shape, native.LANES))
         if residual is not None:
             residual = _ready(residual)
             _expect(residual, out.shape)
@@ -116,7 +116,7 @@ class _Conv(torch.autograd.Function):
             choice = torch.empty(out.shape, dtype=torch.uint8)
         native.conv_forward(
             plan.native,
-            len(x),
+            x.shape[0],
             x.data_ptr(),
             values.data_ptr(),
             _address(bias),
@@ -134,14 +134,14 @@ class _Conv(torch.autograd.Function):
         x, values, choice = ctx.saved_tensors
         gradient = _ready(gradient)
         plan: ConvPlan = ctx.plan
-        _expect(gradient, (len(x), *plan.out_shape, native.LANES))
+        _expect(gradient, (x.shape[0], *plan.out_shape, native.LANES))
         wants_x, wants_values, wants_bias, wants_residual, _ = ctx.needs_input_grad
         to_x = torch.empty_like(x) if wants_x else None
         to_values = torch.empty_like(values) if wants_values else None
         to_bias = values.new_empty(plan.shape.out_channels) if wants_bias else None
         native.conv_backward(
             plan.native,
-            len(x),
+            x.shape[0],
             x.data_ptr(),
             values.data_ptr(),
             gradient.data_ptr(),
@@ -160,14 +160,14 @@ class _Linear(torch.autograd.Function):
     ) -> Tensor:
         x, values = _ready(x), _ready(values)
         bias = None if bias is None else _ready(bias)
-        _expect(x, (len(x), plan.features, native.LANES))
+        _expect(x, (x.shape[0], plan.features, native.LANES))
         _expect(values, (len(plan.indices),))
         if bias is not None:
             _expect(bias, (plan.outputs,))
-        out = x.new_empty((len(x), plan.outputs, native.LANES))
+        out = x.new_empty((x.shape[0], plan.outputs, native.LANES))
         native.linear_forward(
             plan.native,
-            len(x),
+            x.shape[0],
             x.data_ptr(),
             values.data_ptr(),
             _address(bias),
@@ -183,14 +183,14 @@ class _Linear(torch.autograd.Function):
         x, values = ctx.saved_tensors
         gradient = _ready(gradient)
         plan: LinearPlan = ctx.plan
-        _expect(gradient, (len(x), plan.outputs, native.LANES))
+        _expect(gradient, (x.shape[0], plan.outputs, native.LANES))
         wants_x, wants_values, wants_bias, _ = ctx.needs_input_grad
         to_x = torch.empty_like(x) if wants_x else None
         to_values = torch.empty_like(values) if wants_values else None
         to_bias = values.new_empty(plan.outputs) if wants_bias else None
         native.linear_backward(
             plan.native,
-            len(x),
+            x.shape[0],
             x.data_ptr(),
             values.data_ptr(),
             gradient.data_ptr(),

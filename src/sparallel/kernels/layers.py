@@ -115,7 +115,7 @@ class SparseConv2d(SparseLayer):
         if residual is not None and residual.shape[1:-1] != plan.out_shape:
             return sparse_conv(x, self.values, self.needed_bias(), plan) + residual
         out = sparse_conv(x, self.values, self.needed_bias(), plan, residual)
-        return out if blocked else leave(out, len(images))
+        return out if blocked else leave(out, images.shape[0])
 
     def plan(self, height: int, width: int, extra: Padding, pool: bool, relu: bool) -> ConvPlan:
         """The plan for an input of this size, made at first use."""
