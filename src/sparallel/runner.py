@@ -114,6 +114,6 @@ class Runner:
         self._crashes[key] = self._crashes.get(key, 0) + 1
         final = self._crashes[key] >= ATTEMPTS
         if final:
-            self.report.failures.append(f"{study.study.label} trial {key.trial}: {result.why}")
-        self.watch.crashed(study, key.trial, result.why, final)
+            self.report.failures.append(f"{study.study.label} trial {key.run.trial}: {result.why}")
+        self.watch.crashed(study, key.run.trial, result.why, final)
         return study.take_crash(key, result.why, final=final)

@@ -89,6 +89,8 @@ class Experiment(_Value):
     max_steps: int = Field(ge=1)
     strategy: Literal["race", "exhaustive"] = "race"
     race: RaceOptions = RaceOptions()
+    repeats: int = Field(default=0, ge=0)
+    """Reruns of every study's winner with this many more seeds."""
 
     expected: Expected | None = None
 

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sparallel.spec import Experiment, Study
+from sparallel.store.reading import nothing_known
 from sparallel.store.store import Store
 from sparallel.store.trials import Costs
 from sparallel.store.winners import Candidate
 from sparallel.strategies import Strategy
 from sparallel.strategies.choice import strategy_of
-from sparallel.strategies.facts import TrialFacts, Winner, judge, winner
-from sparallel.strategies.slices import next_slice
+from sparallel.strategies.facts import Run, TrialFacts, Winner, judge, winner
+from sparallel.strategies.reruns import planned_reruns, rerun_budget
+from sparallel.strategies.slices import next_slice, slice_end
 from sparallel.training.state import Floats, TrialState
 from sparallel.training.tasks import Advance, Advanced, Evaluate, Evaluated, Place, Task
 from sparallel.training.trial import Trial
@@ -22,10 +24,10 @@ Save = Callable[[], None]
 
 @dataclass(frozen=True)
 class Key:
-    """Names a task of a study: advancing a trial, or testing the winner of a goal."""
+    """Names a task of a study: advancing a run, or testing the winner of a goal."""
 
     study: str
-    trial: int
+    run: Run
     goal: int | None = None
 
 
@@ -38,10 +40,10 @@ class StudyRun:
     store: Store
     place: Place
     points: list[dict[str, float]]
-    facts: list[TrialFacts]
+    known: dict[Run, TrialFacts]
     candidates: dict[int, Candidate]  # by goal
     strategy: Strategy
-    states: dict[int, TrialState] = field(default_factory=dict)
+    states: dict[Run, TrialState] = field(default_factory=dict)
     snapshots: dict[int, Floats] = field(default_factory=dict)  # by goal
     busy: set[Key] = field(default_factory=set)
     seconds: float = 0.0  # spent in this session
@@ -52,16 +54,22 @@ class StudyRun:
         cls, study: Study, store: Store, place: Place, points: list[dict[str, float]]
     ) -> StudyRun:
         """The study as the store knows it."""
+        experiment = store.experiment
         candidates = {
             goal: candidate
-            for goal, goal_error in enumerate(store.experiment.goal_errors)
+            for goal, goal_error in enumerate(experiment.goal_errors)
             if (candidate := store.winners.candidate(study, goal_error)) is not None
         }
-        experiment = store.experiment
-        facts, strategy = store.trials.facts(study), strategy_of(experiment)
-        return cls(study, experiment, store, place, points, facts, candidates, strategy)
+        known, strategy = store.trials.facts(study), strategy_of(experiment)
+        return cls(study, experiment, store, place, points, known, candidates, strategy)
 
     # what is known
+
+    @property
+    def facts(self) -> list[TrialFacts]:
+        """What is known of the study's trials; reruns are no part of the race."""
+        seed = self.experiment.seed
+        return [self.known[Run(trial, seed)] for trial in range(self.experiment.trials)]
 
     @property
     def bound(self) -> int:
@@ -76,71 +84,95 @@ class StudyRun:
 
     @property
     def finished(self) -> bool:
-        """Settled, and the winner of every goal is tested."""
-        return self.settled and not self._untested()
+        """Settled, the winner of every goal tested, and its reruns made."""
+        return self.settled and not self._untested() and not self._unrepeated()
 
     def winner(self, goal: int) -> Winner | None:
         """The winner for a goal as far as is known."""
         return winner(judge(self.facts, goal, self.bound, self.experiment.last_check))
 
-    def _untested(self) -> list[tuple[int, Winner]]:
-        found = ((goal, self.winner(goal)) for goal in range(len(self.experiment.goal_errors)))
-        return [
-            (goal, best)
-            for goal, best in found
-            if best is not None
-            and (
-                (known := self.candidates.get(goal)) is None
-                or (known.trial, known.steps) != (best.trial, best.steps)
-                or known.test_error is None
-            )
-        ]
+    def _winners(self) -> dict[int, Winner]:
+        found = {goal: self.winner(goal) for goal in range(len(self.experiment.goal_errors))}
+        return {goal: best for goal, best in found.items() if best is not None}
+
+    def _untested(self) -> dict[int, Winner]:
+        def tested(goal: int, best: Winner) -> bool:
+            known = self.candidates.get(goal)
+            if known is None or known.test_error is None:
+                return False
+            return (known.trial, known.steps) == (best.trial, best.steps)
+
+        return {goal: best for goal, best in self._winners().items() if not tested(goal, best)}
+
+    def _unrepeated(self) -> dict[Run, int]:
+        """The reruns still to make, and how far each must go."""
+        budgets: dict[Run, int] = {}
+        for goal, best in self._winners().items():
+            budget = rerun_budget(self.experiment, best)
+            for run in planned_reruns(self.experiment, best):
+                facts = self.known.get(run, nothing_known(self.experiment))
+                if facts.reached[goal] is None and not facts.settled(budget):
+                    budgets[run] = max(budget, budgets.get(run, 0))
+        return budgets
 
     # what to do next
 
     def next_task(self) -> tuple[Key, Task] | None:
         """The next task that can start now; it counts as busy from here on."""
-        found = self._next_test() if self.settled else self._next_advance()
+        found = self._next_after_race() if self.settled else self._next_advance()
         if found is not None:
             self.busy.add(found[0])
         return found
+
+    def _next_after_race(self) -> tuple[Key, Task] | None:
+        return self._next_test() or self._next_rerun()
 
     def _next_advance(self) -> tuple[Key, Task] | None:
         chosen = next_slice(
             self.strategy,
             self.facts,
-            {key.trial for key in self.busy},
+            {key.run.trial for key in self.busy},
             batch_size=self.study.batch_size,
             check_interval=self.experiment.check_interval,
             last_check=self.experiment.last_check,
         )
         if chosen is None:
             return None
-        state = self.states.pop(chosen.trial, None)
-        if state is None and self.facts[chosen.trial].step > 0:
-            state = self.store.trials.state(self.study, chosen.trial)
-        task = Advance(self.trial(chosen.trial), state, chosen.until_step, self.place)
-        return Key(self.study.label, chosen.trial), task
+        return self._advance(Run(chosen.trial, self.experiment.seed), chosen.until_step)
+
+    def _next_rerun(self) -> tuple[Key, Task] | None:
+        for run, budget in self._unrepeated().items():
+            facts = self.known.setdefault(run, nothing_known(self.experiment))
+            if Key(self.study.label, run) not in self.busy and not facts.failed:
+                interval = self.experiment.check_interval
+                until = slice_end(facts.step, budget, self.study.batch_size, interval)
+                return self._advance(run, until)
+        return None
+
+    def _advance(self, run: Run, until_step: int) -> tuple[Key, Task]:
+        state = self.states.pop(run, None)
+        if state is None and self.known[run].step > 0:
+            state = self.store.trials.state(self.study, run)
+        task = Advance(self.trial(run), state, until_step, self.place)
+        return Key(self.study.label, run), task
 
     def _next_test(self) -> tuple[Key, Task] | None:
-        self.states.clear()
-        for goal, best in self._untested():
-            key = Key(self.study.label, best.trial, goal)
+        for goal, best in self._untested().items():
+            run = Run(best.trial, self.experiment.seed)
+            key = Key(self.study.label, run, goal)
             if key in self.busy:
                 continue
             snapshot = self.snapshots.get(goal)
             if snapshot is not None:
                 parameters: bytes | None = snapshot.astype("<f4").tobytes()
             else:
-                parameters = self.store.winners.snapshot(
-                    self.study, self.experiment.goal_errors[goal]
-                )
-            trial = self.trial(best.trial)
-            return key, Evaluate(trial, goal, best.steps, parameters, self.place)
+                goal_error = self.experiment.goal_errors[goal]
+                parameters = self.store.winners.snapshot(self.study, goal_error)
+            return key, Evaluate(self.trial(run), goal, best.steps, parameters, self.place)
         return None
 
-    def trial(self, index: int) -> Trial:
-        """A trial of this study."""
+    def trial(self, run: Run) -> Trial:
+        """A trial of this study, run with this seed."""
         experiment = self.experiment
         return Trial(
             data=experiment.data,
@@ -150,31 +182,28 @@ class StudyRun:
             pruning=experiment.pruning,
             goal_errors=experiment.goal_errors,
             check_interval=experiment.check_interval,
-            seed=experiment.seed,
+            seed=run.seed,
             batch_size=self.study.batch_size,
             sparsity=self.study.sparsity,
-            index=index,
-            metaparameters=self.points[index],
+            index=run.trial,
+            metaparameters=self.points[run.trial],
         )
 
     # what an outcome means
 
     def take_advance(self, key: Key, done: Advanced) -> Save:
-        """Take in how far a trial has come."""
+        """Take in how far a run has come."""
         self.busy.discard(key)
         state, progress = done.state, done.progress
-        self.steps += state.step - self.facts[key.trial].step
+        self.steps += state.step - self.known[key.run].step
         self.seconds += progress.seconds
-        self.facts[key.trial] = TrialFacts(state.step, state.reached, state.infeasible_at)
-        self.states[key.trial] = state
+        self.known[key.run] = TrialFacts(state.step, state.reached, state.infeasible_at)
+        self.states[key.run] = state
         arrivals: dict[int, tuple[Candidate, Floats]] = {}
-        for goal, parameters in progress.arrivals.items():
-            steps = state.reached[goal]
-            known = self.candidates.get(goal)
-            if steps and (known is None or (steps, key.trial) < (known.steps, known.trial)):
-                self.candidates[goal] = Candidate(key.trial, steps)
-                self.snapshots[goal] = parameters
-                arrivals[goal] = (self.candidates[goal], parameters)
+        if key.run.seed == self.experiment.seed:
+            arrivals = self._new_candidates(key.run.trial, state, progress.arrivals)
+        if self.settled:
+            self.states.clear()
         costs = Costs(
             progress.examples_trained, progress.examples_checked, progress.checks, progress.seconds
         )
@@ -184,17 +213,29 @@ class StudyRun:
             for goal, (best, parameters) in arrivals.items():
                 goal_error = self.experiment.goal_errors[goal]
                 self.store.winners.record_candidate(self.study, goal_error, best, parameters)
-            self.store.trials.record(self.study, key.trial, self.points[key.trial], state, costs)
+            self.store.trials.record(self.study, key.run, self.points[key.run.trial], state, costs)
 
         return save
+
+    def _new_candidates(
+        self, trial: int, state: TrialState, arrived: dict[int, Floats]
+    ) -> dict[int, tuple[Candidate, Floats]]:
+        """The goals for which this trial is now the best, with the parameters that reached them."""
+        better = {}
+        for goal, parameters in arrived.items():
+            steps, known = state.reached[goal], self.candidates.get(goal)
+            if steps and (known is None or (steps, trial) < (known.steps, known.trial)):
+                self.candidates[goal] = Candidate(trial, steps)
+                self.snapshots[goal] = parameters
+                better[goal] = (self.candidates[goal], parameters)
+        return better
 
     def take_test(self, key: Key, done: Evaluated) -> Save:
         """Take in a winner's test error."""
         self.busy.discard(key)
-        goal = key.goal if key.goal is not None else 0
-        best = self.winner(goal)
-        steps = best.steps if best else 0
-        tested = Candidate(key.trial, steps, done.test_error)
+        assert key.goal is not None
+        goal = key.goal
+        tested = Candidate(key.run.trial, self._winners()[goal].steps, done.test_error)
         self.candidates[goal] = tested
         self.snapshots.pop(goal, None)
 
@@ -208,10 +249,11 @@ class StudyRun:
         """Take in that a task gave nothing: it is tried again, or its trial has failed."""
         self.busy.discard(key)
         if final:
-            self.facts[key.trial] = replace(self.facts[key.trial], failed=True)
+            self.known[key.run] = replace(self.known[key.run], failed=True)
 
         def save() -> None:
             if final:
-                self.store.trials.record_failure(self.study, key.trial, self.points[key.trial], why)
+                metaparameters = self.points[key.run.trial]
+                self.store.trials.record_failure(self.study, key.run, metaparameters, why)
 
         return save

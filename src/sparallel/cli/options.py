@@ -33,6 +33,10 @@ MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="Step budget o
 Seed = Annotated[
     int | None, typer.Option("--seed", help="Moves the initializations and the data order.")
 ]
+Repeats = Annotated[
+    int | None,
+    typer.Option("--repeats", help="Rerun every study's winner with this many more seeds."),
+]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", help="Worker processes.", show_default="one a core"),
@@ -73,6 +77,7 @@ def experiment_of(
     trials: int | None = None,
     max_steps: int | None = None,
     seed: int | None = None,
+    repeats: int | None = None,
     strategy: str | None = None,
     settings: list[str] | None = None,
 ) -> Experiment:
@@ -83,6 +88,7 @@ def experiment_of(
         "trials": trials,
         "max_steps": max_steps,
         "seed": seed,
+        "repeats": repeats,
         "strategy": strategy,
     }
     return load_spec(source, changes, settings or ())

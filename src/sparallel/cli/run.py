@@ -29,6 +29,7 @@ def run(
     trials: options.Trials = None,
     max_steps: options.MaxSteps = None,
     seed: options.Seed = None,
+    repeats: options.Repeats = None,
     strategy: options.Strategy = None,
     workers: options.Workers = None,
     device: options.Device = "auto",
@@ -47,6 +48,7 @@ def run(
         trials=trials,
         max_steps=max_steps,
         seed=seed,
+        repeats=repeats,
         strategy=strategy,
         settings=settings,
     )

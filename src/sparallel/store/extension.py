@@ -19,7 +19,7 @@ IDENTITY = (
 )
 """What is measured. A change of any of these, or of the search space, is another experiment."""
 
-GROWING = ("trials", "max_steps")
+GROWING = ("trials", "max_steps", "repeats")
 
 
 def extended(stored: Experiment, asked: Experiment, folder: Path) -> Experiment:

@@ -13,7 +13,8 @@ from sparallel.records import DimensionRecord, ExperimentRecord, Status, StudyRe
 from sparallel.spec import Experiment, Study
 from sparallel.store.opening import open_for_reading, told_plainly
 from sparallel.strategies.choice import strategy_of
-from sparallel.strategies.facts import TrialFacts, judge, winner
+from sparallel.strategies.facts import Run, TrialFacts, judge, winner
+from sparallel.strategies.reruns import rerun_records
 
 
 def load_experiment(folder: Path) -> ExperimentRecord:
@@ -61,30 +62,38 @@ def read_spec(connection: sqlite3.Connection, folder: Path) -> Experiment | None
 
 def read_facts(
     connection: sqlite3.Connection, experiment: Experiment, study: Study
-) -> list[TrialFacts]:
-    """What is known of every planned trial of a study."""
+) -> dict[Run, TrialFacts]:
+    """What is known of every planned trial of a study, and of every rerun there has been."""
     where = "WHERE batch_size = ? AND sparsity = ?"
     key = (study.batch_size, study.sparsity)
     arrivals = {
-        (trial, goal): steps
-        for trial, goal, steps in connection.execute(
-            f"SELECT trial, goal_error, steps FROM arrivals {where}", key
+        (Run(trial, seed), goal): steps
+        for trial, seed, goal, steps in connection.execute(
+            f"SELECT trial, seed, goal_error, steps FROM arrivals {where}", key
         )
     }
-    nothing = TrialFacts(step=0, reached=(None,) * len(experiment.goal_errors))
-    facts = [nothing] * experiment.trials
-    for trial, step, infeasible_at, failure in connection.execute(
-        f"SELECT trial, step, infeasible_at, failure FROM trials {where}", key
+    facts = {
+        Run(trial, experiment.seed): nothing_known(experiment) for trial in range(experiment.trials)
+    }
+    for trial, seed, step, infeasible_at, failure in connection.execute(
+        f"SELECT trial, seed, step, infeasible_at, failure FROM trials {where}", key
     ):
-        reached = tuple(arrivals.get((trial, goal)) for goal in experiment.goal_errors)
-        facts[trial] = TrialFacts(step, reached, infeasible_at, failed=failure is not None)
+        run = Run(trial, seed)
+        reached = tuple(arrivals.get((run, goal)) for goal in experiment.goal_errors)
+        facts[run] = TrialFacts(step, reached, infeasible_at, failed=failure is not None)
     return facts
+
+
+def nothing_known(experiment: Experiment) -> TrialFacts:
+    """The facts of a trial that has not started."""
+    return TrialFacts(step=0, reached=(None,) * len(experiment.goal_errors))
 
 
 def _study_records(
     connection: sqlite3.Connection, experiment: Experiment, study: Study
 ) -> list[StudyRecord]:
-    facts = read_facts(connection, experiment, study)
+    known = read_facts(connection, experiment, study)
+    facts = [known[Run(trial, experiment.seed)] for trial in range(experiment.trials)]
     bound = strategy_of(experiment).bound(facts, experiment.last_check)
     key = (study.batch_size, study.sparsity)
     trained, checked, seconds = connection.execute(
@@ -106,6 +115,7 @@ def _study_records(
         judgements = judge(facts, goal, bound, experiment.last_check)
         best = winner(judgements)
         unsettled = any(j.status in (Status.PENDING, Status.FAILED) for j in judgements)
+        reruns = [] if best is None or unsettled else rerun_records(experiment, known, goal, best)
         records.append(
             StudyRecord(
                 workload=experiment.name,
@@ -137,6 +147,7 @@ def _study_records(
                 examples_trained=trained,
                 examples_checked=checked,
                 seconds=seconds,
+                repeats=tuple(reruns),
             )
         )
     return records

@@ -22,6 +22,7 @@ MIGRATIONS = (
         batch_size INTEGER NOT NULL,
         sparsity REAL NOT NULL,
         trial INTEGER NOT NULL,
+        seed INTEGER NOT NULL,              -- the experiment's; another where it is a rerun
         metaparameters TEXT NOT NULL,       -- as JSON
         step INTEGER NOT NULL,              -- trained and checked so far
         infeasible_at INTEGER,              -- the check that saw it diverge
@@ -32,15 +33,16 @@ MIGRATIONS = (
         examples_checked INTEGER NOT NULL,
         checks INTEGER NOT NULL,
         seconds REAL NOT NULL,
-        PRIMARY KEY (batch_size, sparsity, trial)
+        PRIMARY KEY (batch_size, sparsity, trial, seed)
     ) STRICT;
     CREATE TABLE arrivals (
         batch_size INTEGER NOT NULL,
         sparsity REAL NOT NULL,
         trial INTEGER NOT NULL,
+        seed INTEGER NOT NULL,
         goal_error REAL NOT NULL,
         steps INTEGER NOT NULL,             -- K
-        PRIMARY KEY (batch_size, sparsity, trial, goal_error)
+        PRIMARY KEY (batch_size, sparsity, trial, seed, goal_error)
     ) STRICT;
     CREATE TABLE winners (
         batch_size INTEGER NOT NULL,

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sparallel.records import Status
+
+
+class Run(NamedTuple):
+    """Names a training run of a study: a trial, and the seed it is run with."""
+
+    trial: int
+    seed: int
 
 
 @dataclass(frozen=True)

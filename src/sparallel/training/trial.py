@@ -19,7 +19,7 @@ from sparallel.training.goal import error_limit, reached
 from sparallel.training.gradient import accumulate_gradient
 from sparallel.training.order import DataOrder
 from sparallel.training.state import Floats, TrialState
-from sparallel.training.workbench import Workbench
+from sparallel.training.workbench import Workbench, flushed_denormals
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ def start(trial: Trial, bench: Workbench, stop: Callable[[], bool] = never) -> T
             raise Interrupted
 
     bench.initialize(trial.seed, trial.index)
-    mask = bench.mask(trial.pruning, trial.sparsity, trial.seed, trial.index, keep_going)
+    with flushed_denormals():
+        mask = bench.mask(trial.pruning, trial.sparsity, trial.seed, trial.index, keep_going)
     return TrialState.first(
         parameters=bench.flat.numpy(),
         mask=mask,
@@ -78,6 +79,7 @@ def start(trial: Trial, bench: Workbench, stop: Callable[[], bool] = never) -> T
     )
 
 
+@flushed_denormals()
 def advance(
     trial: Trial,
     state: TrialState,

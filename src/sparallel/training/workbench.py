@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -70,11 +71,22 @@ class Workbench:
         return verdict.errors / len(self.test)
 
 
+@contextlib.contextmanager
+def flushed_denormals() -> Iterator[None]:
+    """Treat denormal numbers as zero meanwhile.
+
+    The momentum of dead units decays into them, and a step on them costs a hundred times as much.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
 @functools.cache
 def workbench(data: str, model: str, data_dir: Path, device: str) -> Workbench:
     """The workbench of this process for a workload, made at first use."""
     torch.set_num_threads(1)
-    # Momentum of dead units decays into denormals, which cost a hundred times as much.
-    torch.set_flush_denormal(True)
     torch.use_deterministic_algorithms(True)
     return Workbench(data, model, data_dir, torch.device(device))

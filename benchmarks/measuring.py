@@ -1,0 +1,94 @@
+"""Running an experiment and timing it, less the start of its workers."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparallel.data.source import data_folder
+from sparallel.executors.local import LocalExecutor
+from sparallel.runner import Runner, Watch
+from sparallel.spec import Experiment
+from sparallel.store.reading import load_experiment
+from sparallel.store.store import Store
+from sparallel.training.tasks import Place
+from sparallel.training.workbench import workbench
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """Makes a worker load torch and the data before the clock starts."""
+
+    data: str
+    model: str
+    data_dir: Path
+
+    def run(self, stop: object) -> None:
+        """Load."""
+        del stop
+        workbench(self.data, self.model, self.data_dir, "cpu")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run took and did."""
+
+    seconds: float  # of the run, workers started
+    worker_seconds: float  # spent in slices, all workers together
+    driver_seconds: float  # of the driver's processor time
+    trained: int
+    checked: int
+    checks: int
+    peak_megabytes: float  # of the largest worker
+
+
+def run_measured(experiment: Experiment, workers: int, data_dir: Path | None = None) -> Measured:
+    """Run an experiment in a scratch folder on warm workers."""
+    place = Place(data_folder(data_dir).absolute(), "cpu")
+    executor = LocalExecutor(workers)
+    with tempfile.TemporaryDirectory() as scratch:
+        store = Store(Path(scratch) / "run", experiment)
+        try:
+            for worker in range(workers):
+                executor.submit(worker, WarmUp(experiment.data, experiment.model, place.data_dir))
+            warm = 0
+            while warm < workers:
+                warm += len(executor.wait(1.0))
+            began, processor = time.perf_counter(), time.process_time()
+            report = Runner(experiment, store, executor, place, Watch()).run()
+            seconds = time.perf_counter() - began
+            driver_seconds = time.process_time() - processor
+            assert not report.failures, report.failures
+            peak = max(_peak_megabytes(pid) for pid in executor.process_ids)
+        finally:
+            executor.close()
+            store.close()
+        record = load_experiment(Path(scratch) / "run")
+        studies = {(s.batch_size, s.sparsity): s for s in record.studies}.values()
+        return Measured(
+            seconds=seconds,
+            worker_seconds=sum(study.seconds for study in studies),
+            driver_seconds=driver_seconds,
+            trained=sum(study.examples_trained for study in studies),
+            checked=sum(study.examples_checked for study in studies),
+            checks=_checks(Path(scratch) / "run"),
+            peak_megabytes=peak,
+        )
+
+
+def _peak_megabytes(process_id: int) -> float:
+    for line in Path(f"/proc/{process_id}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def _checks(folder: Path) -> int:
+    import sqlite3
+
+    with sqlite3.connect(folder / "sparallel.sqlite") as connection:
+        (checks,) = connection.execute("SELECT sum(checks) FROM trials").fetchone()
+    return int(checks)
