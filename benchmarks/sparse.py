@@ -226,6 +226,9 @@ def main() -> None:
         raise SystemExit(f"Sparse kernels cannot be measured: {why_not()}.")
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)  # as trials train
+    torch.utils.deterministic.fill_uninitialized_memory = (
+        False  # every kernel writes all it returns
+    )
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     data_dir = data_folder(arguments.data_dir)
