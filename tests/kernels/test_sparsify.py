@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -195,6 +196,46 @@ def test_functional_dropout_keeps_the_mode_of_the_moment() -> None:
     x = torch.randn(4, 50)
     assert torch.equal(sparse(x), sparse(x))
     sparse.train()
+    assert not torch.equal(sparse(x), sparse(x))
+
+
+class Drawing(nn.Module):
+    """Decides by chance, in Python or by tensors, whether to go on."""
+
+    def __init__(self, by_tensor: bool) -> None:
+        super().__init__()
+        self.by_tensor = by_tensor
+        self.linear = nn.Linear(5, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        chance = float(torch.rand(())) if self.by_tensor else random.random()
+        return self.linear(x) if chance < 0.5 else x
+
+
+@pytest.mark.parametrize("by_tensor", [True, False])
+def test_chance_is_never_frozen_by_tracing(by_tensor: bool) -> None:
+    random.seed(0)
+    torch.manual_seed(0)
+    sparse = sparsify(*pruned(lambda: Drawing(by_tensor), 0.5), "on")
+    before = torch.get_rng_state(), random.getstate()
+    copy.deepcopy(sparse)
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == random.getstate()
+    x = torch.ones(2, 5)
+    assert len({bool(torch.equal(sparse(x), x)) for _ in range(50)}) == 2
+
+
+def test_constants_made_in_forward_are_made_at_every_call() -> None:
+    class Noisy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(5, 5)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.linear(x) + torch.randn(5)
+
+    sparse = sparsify(*pruned(Noisy, 0.5), "on")
+    x = torch.ones(2, 5)
     assert not torch.equal(sparse(x), sparse(x))
 
 

@@ -3,15 +3,18 @@
 The network's computation is traced once, and a second one is written from it in which sparse
 layers, ReLUs, sums and pools pass blocked tensors to each other; conversions stand only where
 something else needs the plain layout. ReLUs, zero padding and 2x2 max-pools next to a sparse
-convolution become part of it. What cannot be traced runs layer by layer, each converting.
+convolution become part of it. What cannot be traced, or computes differently from call to call,
+runs layer by layer, each converting.
 """
 
 from __future__ import annotations
 
 import operator
+import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
@@ -51,26 +54,45 @@ def pool_blocked(pooling: str | nn.Module, blocked: Tensor, *args: Any, **named:
 
 def plan_network(root: nn.Module) -> tuple[Run, str] | None:
     """The planned forward function of (root, inputs...) and its source; None if not traceable."""
-    try:
-        graph = _Tracer().trace(root)
-    except Exception:  # any Python may stand in a user's forward; untraceable is no error
+    graph = _trace(root)
+    if graph is None or not all(_is_pure(node, root) for node in graph.nodes):
         return None
     if not any(isinstance(operations.module_of(n, root), SparseLayer) for n in graph.nodes):
         return None
-    if not all(_is_pure(node, root) for node in graph.nodes):
-        return None
-    planned = _Rewriter(root, graph).planned
-    code = planned.python_code("self")
+    code = _Rewriter(root, graph).planned.python_code("self")
     space: dict[str, Any] = dict(code.globals)
     exec(compile(code.src, "<planned network>", "exec"), space)
     run: Run = space["forward"]
     return run, code.src
 
 
+def _trace(root: nn.Module) -> fx.Graph | None:
+    """The network's computation, if it is one: the same in every mode, and without chance."""
+    modes = {module: module.training for module in root.modules()}
+    chance = torch.get_rng_state(), np.random.get_state(legacy=False), random.getstate()
+    graphs = []
+    try:
+        for training in (True, False):
+            root.train(training)
+            graphs.append(_Tracer().trace(root))
+    except Exception:  # any Python may stand in a user's forward; untraceable is no error
+        return None
+    finally:
+        for module, training in modes.items():
+            module.training = training
+        drew = not torch.equal(chance[0], torch.get_rng_state()) or chance[2] != random.getstate()
+        drew = drew or str(chance[1]) != str(np.random.get_state(legacy=False))
+        torch.set_rng_state(chance[0])
+        np.random.set_state(chance[1])
+        random.setstate(chance[2])
+    # What was drawn, or made, while tracing would be frozen into the plan.
+    made = any(str(node.target).startswith("_tensor_constant") for node in graphs[0].nodes)
+    sources = {graph.python_code("self").src for graph in graphs}
+    return None if drew or made or len(sources) > 1 else graphs[0]
+
+
 def _is_pure(node: fx.Node, root: nn.Module) -> bool:
-    """Whether a node may be moved: it changes nothing, and its mode is not frozen by tracing."""
-    if "training" in node.kwargs or node.target is functional.dropout:
-        return False  # tracing would freeze the mode the network happened to be in
+    """Whether a node may be moved: it changes nothing that another node reads."""
     module = operations.module_of(node, root)
     method = str(node.target) if node.op == "call_method" else ""
     in_place = (

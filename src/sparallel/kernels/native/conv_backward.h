@@ -72,13 +72,13 @@ static void input_block(const conv_plan *plan, const backward_scratch *scratch, 
                         const float *gradient, float *to_x) {
     const geometry *s = &plan->shape;
     input_pass p = {plan, x, scratch->spread, 0, scratch->kept, to_x, (vec *)scratch->partial};
+    int whole = plan->g_rows == s->out_height; /* then one band reads all rows */
     for (int from = 0; from < s->in_height; from += plan->g_band) {
         int to = from + plan->g_band < s->in_height ? from + plan->g_band : s->in_height;
         int low = (from + s->pad_top) / s->stride_y - plan->taps_y + 1;
         int high = (to - 1 + s->pad_top) / s->stride_y + 1;
-        p.low = low > 0 && !s->pool && plan->g_rows < s->out_height ? low : 0;
-        if (high > s->out_height) high = s->out_height;
-        if (plan->g_rows == s->out_height) high = s->out_height;
+        if (whole || high > s->out_height) high = s->out_height;
+        p.low = whole || low < 0 ? 0 : low;
         if (!s->pool) pad_gradient(plan, p.low, high, gradient, scratch->spread);
         input_band(&p, from, to);
     }
