@@ -12,9 +12,10 @@ from torch.func import functional_call
 from torch.nn import functional
 
 from sparallel.data.source import data_folder
-from sparallel.pruning import PRUNING_METHODS
 from sparallel.pruning.base import keep_highest
 from sparallel.pruning.cache import cached_scores
+from sparallel.pruning.snip import connection_sensitivity
+from sparallel.training.gradient import accumulate_gradient
 from sparallel.training.state import TrialState
 from sparallel.training.trial import Trial, advance, start
 from sparallel.training.workbench import Workbench, workbench
@@ -22,6 +23,12 @@ from sparallel.training.workbench import Workbench, workbench
 
 def proceed() -> None:
     """Never stops."""
+
+
+def whole_gradient(bench: Workbench) -> torch.Tensor:
+    """The gradient over the whole training set at once."""
+    accumulate_gradient(bench.flat, bench.train, torch.arange(len(bench.train)), scale=1.0)
+    return bench.flat.gradient.double()
 
 
 def a_trial(sparsity: float, index: int = 0, data: str = "mnist-5k") -> Trial:
@@ -44,7 +51,10 @@ def a_trial(sparsity: float, index: int = 0, data: str = "mnist-5k") -> Trial:
 def test_saliency_is_the_gradient_of_the_mask(bench: Workbench) -> None:
     """Autograd on the mask itself, over the whole training set, gives the same scores."""
     bench.initialize(0, 5)
-    scores = PRUNING_METHODS.get("snip")(bench.flat, bench.train, proceed)
+    mask = bench.mask("snip", 0.5, seed=0, trial=5, keep_going=proceed)
+    scores = connection_sensitivity(bench.flat.values, lambda: whole_gradient(bench))
+    assert mask is not None
+    assert (keep_highest(scores, 0.5) == mask).mean() > 0.999
     weights = {n: p.detach().clone() for n, p in bench.flat.network.named_parameters()}
     masks = {name: torch.ones_like(value, requires_grad=True) for name, value in weights.items()}
     for chosen in torch.arange(len(bench.train)).split(300):

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from sparallel.training.batches import Batches
-    from sparallel.training.parameters import FlatParameters
+    from torch import Tensor
 
 
 class Score(Protocol):
-    """Scores the parameters of a freshly initialized network on the training set."""
+    """Scores the parameters of a freshly initialized network."""
 
-    def __call__(
-        self, flat: FlatParameters, train: Batches, keep_going: Callable[[], None]
-    ) -> NDArray[np.float32]:
-        """One score a parameter; calls `keep_going` now and then, which may raise to stop."""
+    def __call__(self, parameters: Tensor, gradient: Callable[[], Tensor]) -> NDArray[np.float32]:
+        """One score a parameter.
+
+        `gradient()` is the loss's gradient at these parameters, averaged over the whole training
+        set: one pass over it, so ask only where it is needed.
+        """
 
 
 def keep_highest(scores: NDArray[np.float32], sparsity: float) -> NDArray[np.bool_]:

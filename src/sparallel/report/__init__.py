@@ -1,1 +1,4 @@
-"""What people read: the terminal's tables and plots, and the HTML report."""
+"""Results for people: `html` writes the page, `terminal` prints; import the one you need.
+
+Nothing is imported here, because the page needs Plotly and the terminal should not wait for it.
+"""

@@ -20,6 +20,7 @@ from sparallel.pruning.base import keep_highest
 from sparallel.pruning.cache import cached_scores
 from sparallel.training.batches import Batches
 from sparallel.training.goal import GoalCheck
+from sparallel.training.gradient import MICRO_BATCH, accumulate_gradient
 from sparallel.training.hardness import guessed_margins
 from sparallel.training.parameters import FlatParameters
 
@@ -58,9 +59,20 @@ class Workbench:
         key = f"{pruning}|{self.data}|{self.model}|{seed}|{trial}|{numerics(self.device.type)}"
 
         def compute() -> NDArray[np.float32]:
-            return PRUNING_METHODS.get(pruning)(self.flat, self.train, keep_going)
+            score = PRUNING_METHODS.get(pruning)
+            return score(self.flat.values, lambda: self._whole_gradient(keep_going))
 
         return keep_highest(cached_scores(key, self.flat.size, compute), sparsity)
+
+    def _whole_gradient(self, keep_going: Callable[[], None]) -> torch.Tensor:
+        """The loss's gradient over the whole training set; `keep_going` may raise to stop it."""
+        total = torch.zeros(self.flat.size, dtype=torch.float64, device=self.device)
+        everything = torch.arange(len(self.train), device=self.device)
+        for chunk in torch.split(everything, 16 * MICRO_BATCH):
+            keep_going()
+            accumulate_gradient(self.flat, self.train, chunk, scale=1 / len(self.train))
+            total += self.flat.gradient
+        return total
 
     def test_error(self, parameters: NDArray[np.float32]) -> float:
         """The share of test examples that a network with these parameters gets wrong."""
