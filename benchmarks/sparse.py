@@ -33,6 +33,7 @@ from sparallel.models.initialization import initialize
 from sparallel.pruning.base import keep_highest
 from sparallel.pruning.snip import connection_sensitivity
 from sparallel.training.batches import Batches
+from sparallel.training.gradient import accumulate_gradient
 from sparallel.training.parameters import FlatParameters
 
 BATCH = 64
@@ -77,7 +78,9 @@ class Pruned:
         self.model = MODELS.get(model)(source.shape, source.classes)
         initialize(self.model, 0, 0)
         self.flat = FlatParameters(self.model, CPU)
-        self.scores = connection_sensitivity(self.flat, train, lambda: None)
+        everything = torch.arange(len(train))
+        accumulate_gradient(self.flat, train, everything, scale=1 / len(train))
+        self.scores = connection_sensitivity(self.flat.values, lambda: self.flat.gradient)
         self.images, self.labels = train.gather(torch.arange(BATCH))
 
     def masks(self, sparsity: float) -> dict[str, Tensor]:
