@@ -10,10 +10,11 @@ from sparallel import machine
 from sparallel.data import DATA_SETS
 from sparallel.data.source import data_folder
 from sparallel.executors.local import LocalExecutor
+from sparallel.kernels import available, instruction_set
 from sparallel.runner import Report, Runner, Watch
 from sparallel.spec import Experiment
 from sparallel.store.store import Store
-from sparallel.training.device import device_named
+from sparallel.training.device import device_named, kernels_named
 from sparallel.training.tasks import Place
 
 
@@ -23,12 +24,14 @@ def run_session(
     *,
     workers: int | None = None,
     device: str = "auto",
+    sparse_kernels: str = "auto",
     data_dir: Path | None = None,
     watch: Watch | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Report:
     """Run what is missing of an experiment in a folder; returns when done or asked to stop."""
-    place = Place(data_folder(data_dir).absolute(), device_named(device))
+    kernels = kernels_named(sparse_kernels)
+    place = Place(data_folder(data_dir).absolute(), device_named(device), kernels)
     DATA_SETS.get(asked.data).verify(place.data_dir)
     store = Store(folder, asked)
     count = workers or machine.cores()
@@ -43,6 +46,7 @@ def run_session(
                     "machine": machine.description(),
                     "numerics": machine.numerics(place.device),
                     "device": place.device,
+                    "sparse_kernels": f"{kernels} ({instruction_set() if available() else 'none'})",
                     "workers": count,
                     "spec": asked.model_dump(mode="json"),
                 }

@@ -60,6 +60,15 @@ DataDir = Annotated[
 Device = Annotated[
     str, typer.Option("--device", metavar="auto|cpu|cuda", help="Where the networks train.")
 ]
+SparseKernels = Annotated[
+    str,
+    typer.Option(
+        "--sparse-kernels",
+        metavar="auto|on|off",
+        help="Train pruned layers with their kept weights only: where it is faster, everywhere, "
+        "or nowhere.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

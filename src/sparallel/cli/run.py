@@ -8,12 +8,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparallel.cli import options
 from sparallel.errors import SpecError
+from sparallel.spec import Experiment
+
+if TYPE_CHECKING:
+    from sparallel.runner import Report
 
 INTERRUPTED, TERMINATED = 130, 143
 
@@ -33,6 +37,7 @@ def run(
     strategy: options.Strategy = None,
     workers: options.Workers = None,
     device: options.Device = "auto",
+    sparse_kernels: options.SparseKernels = "auto",
     data_dir: options.DataDir = None,
     settings: options.Set = None,
 ) -> None:
@@ -55,27 +60,37 @@ def run(
     if workers is not None and workers < 1:
         raise SpecError(f"--workers takes 1 or more, not {workers}.")
     folder = out or Path("runs") / asked.name
-    _run(asked, folder, workers, device, data_dir)
-
-
-def _run(
-    asked: object, folder: Path, workers: int | None, device: str, data_dir: Path | None
-) -> None:
     from sparallel.cli.progress import watch_for_terminal
     from sparallel.session import run_session
-    from sparallel.spec import Experiment
 
-    assert isinstance(asked, Experiment)
+    _say_once_where_kernels_are_off(asked, sparse_kernels)
     with _stop_signals() as stops, watch_for_terminal(asked, folder) as watch:
         report = run_session(
             asked,
             folder,
             workers=workers,
             device=device,
+            sparse_kernels=sparse_kernels,
             data_dir=data_dir,
             watch=watch,
             stopping=lambda: bool(stops),
         )
+    _conclude(report, stops)
+
+
+def _say_once_where_kernels_are_off(asked: Experiment, mode: str) -> None:
+    from sparallel.kernels import available, why_not
+
+    if mode == "auto" and any(asked.sparsities) and not available():
+        print(
+            f"sparallel: sparse kernels are off ({why_not()}); pruned networks train as masked "
+            "dense ones, at the dense cost.",
+            file=sys.stderr,
+        )
+
+
+def _conclude(report: Report, stops: list[int]) -> None:
+    """Say how it ended, and give the exit status that says so too."""
     if report.failures:
         count = len(report.failures)
         print(

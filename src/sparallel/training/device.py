@@ -1,8 +1,9 @@
-"""The device asked for."""
+"""The device and the kernels asked for."""
 
 from __future__ import annotations
 
 from sparallel.errors import SpecError
+from sparallel.kernels import Mode, available, why_not
 
 
 def device_named(name: str) -> str:
@@ -18,3 +19,12 @@ def device_named(name: str) -> str:
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return name
+
+
+def kernels_named(name: str) -> Mode:
+    """Whether pruned layers run on sparse kernels: "auto", "on" or "off"."""
+    if name not in ("auto", "on", "off"):
+        raise SpecError(f"--sparse-kernels takes auto, on or off, not {name!r}.")
+    if name == "on" and not available():
+        raise SpecError(f"--sparse-kernels on was asked for, but {why_not()}; use auto or off.")
+    return "on" if name == "on" else "off" if name == "off" else "auto"

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sparallel.kernels import Mode
 from sparallel.training.state import Floats, TrialState
 from sparallel.training.trial import Progress, Trial, advance, start
 from sparallel.training.workbench import Workbench, workbench
@@ -21,10 +22,12 @@ class Place:
 
     data_dir: Path
     device: str
+    sparse_kernels: Mode = "auto"
 
     def bench(self, trial: Trial) -> Workbench:
         """The workbench of this process for the trial's workload."""
-        return workbench(trial.data, trial.model, self.data_dir, self.device)
+        where = (self.data_dir, self.device, self.sparse_kernels)
+        return workbench(trial.data, trial.model, *where)
 
 
 @dataclass(frozen=True)

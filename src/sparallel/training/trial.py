@@ -94,15 +94,13 @@ def advance(
     began = time.perf_counter()
     optimizer, schedule = OPTIMIZERS.get(trial.optimizer), SCHEDULES.get(trial.schedule)
     order = DataOrder(len(bench.train), trial.seed)
-    flat, progress = bench.flat, Progress()
-    flat.load(state.parameters)
+    arranged, progress = bench.arranged(state.mask), Progress()
+    flat, mask = arranged.flat, arranged.mask
+    flat.load(arranged.compress(state.parameters))
     # Copies in torch's own memory, whose alignment is always the same: a kernel that chooses its
     # path by alignment then takes the same one however the run is sliced.
-    slots = torch.from_numpy(state.slots).to(bench.device, copy=True)
+    slots = torch.from_numpy(arranged.compress(state.slots)).to(bench.device, copy=True)
     margins = torch.from_numpy(state.margins).to(bench.device, copy=True)
-    mask = None
-    if state.mask is not None:
-        mask = torch.from_numpy(state.mask).to(bench.device).float()
     arrived, infeasible_at, step = list(state.reached), state.infeasible_at, state.step
     limits = [error_limit(goal, len(bench.validation)) for goal in trial.goal_errors]
 
@@ -123,7 +121,7 @@ def advance(
             for goal, kept in enumerate(reached(verdict, limits, len(bench.validation))):
                 if kept and arrived[goal] is None:
                     arrived[goal] = step
-                    progress.arrivals[goal] = flat.numpy()
+                    progress.arrivals[goal] = arranged.expand(flat.numpy())
             if None in arrived and not (verdict.finite and bool(flat.values.isfinite().all())):
                 infeasible_at = step
         if stop():
@@ -132,8 +130,8 @@ def advance(
     progress.seconds = time.perf_counter() - began
     after = TrialState(
         step=step,
-        parameters=flat.numpy(),
-        slots=slots.cpu().numpy(),
+        parameters=arranged.expand(flat.numpy()),
+        slots=arranged.expand(slots.cpu().numpy()),
         mask=state.mask,
         margins=margins.cpu().numpy(),
         reached=tuple(arrived),

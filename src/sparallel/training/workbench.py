@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from sparallel.data import DATA_SETS
+from sparallel.kernels import Mode
 from sparallel.machine import numerics
 from sparallel.models import MODELS
 from sparallel.models.initialization import initialize
@@ -23,15 +26,28 @@ from sparallel.training.goal import GoalCheck
 from sparallel.training.gradient import MICRO_BATCH, accumulate_gradient
 from sparallel.training.hardness import guessed_margins
 from sparallel.training.parameters import FlatParameters
+from sparallel.training.sparse import Arrangement, arrange
+
+ARRANGEMENTS = 128
+"""How many trials' sparse networks a worker keeps: about half a megabyte each."""
 
 
 class Workbench:
     """Data set and network of a workload on one device."""
 
-    def __init__(self, data: str, model: str, data_dir: Path, device: torch.device) -> None:
+    def __init__(
+        self,
+        data: str,
+        model: str,
+        data_dir: Path,
+        device: torch.device,
+        sparse_kernels: Mode = "auto",
+    ) -> None:
         source = DATA_SETS.get(data)
         loaded = source.load(data_dir)
         self.data, self.model, self.device = data, model, device
+        self._sparse_kernels: Mode = sparse_kernels
+        self._arranged: OrderedDict[bytes, Arrangement] = OrderedDict()
         self.train = Batches(loaded.train, loaded, device)
         self.validation = Batches(loaded.validation, loaded, device)
         self.test = Batches(loaded.test, loaded, device)
@@ -63,6 +79,16 @@ class Workbench:
             return score(self.flat.values, lambda: self._whole_gradient(keep_going))
 
         return keep_highest(cached_scores(key, self.flat.size, compute), sparsity)
+
+    def arranged(self, mask: NDArray[np.bool_] | None) -> Arrangement:
+        """What to train for a mask; kept, since a worker comes back to the same trials."""
+        key = b"" if mask is None else hashlib.sha256(mask.tobytes()).digest()
+        found = self._arranged.get(key) or arrange(self.flat, mask, self._sparse_kernels)
+        self._arranged[key] = found
+        self._arranged.move_to_end(key)
+        if len(self._arranged) > ARRANGEMENTS:
+            self._arranged.popitem(last=False)
+        return found
 
     def _whole_gradient(self, keep_going: Callable[[], None]) -> torch.Tensor:
         """The loss's gradient over the whole training set; `keep_going` may raise to stop it."""
@@ -97,8 +123,10 @@ def flushed_denormals() -> Iterator[None]:
 
 
 @functools.cache
-def workbench(data: str, model: str, data_dir: Path, device: str) -> Workbench:
+def workbench(
+    data: str, model: str, data_dir: Path, device: str, sparse_kernels: Mode = "auto"
+) -> Workbench:
     """The workbench of this process for a workload, made at first use."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    return Workbench(data, model, data_dir, torch.device(device))
+    return Workbench(data, model, data_dir, torch.device(device), sparse_kernels)
