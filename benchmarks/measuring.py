@@ -10,11 +10,15 @@ from pathlib import Path
 
 from sparallel.data.source import data_folder
 from sparallel.executors.local import LocalExecutor
+from sparallel.kernels import Mode
+from sparallel.machine import cores
 from sparallel.runner import Runner, Watch
 from sparallel.spec import Experiment
 from sparallel.store.reading import load_experiment
 from sparallel.store.store import Store
-from sparallel.training.tasks import Place
+from sparallel.training.state import TrialState
+from sparallel.training.tasks import Advance, Advanced, Place
+from sparallel.training.trial import Trial
 from sparallel.training.workbench import workbench
 
 
@@ -24,12 +28,13 @@ class WarmUp:
 
     data: str
     model: str
-    data_dir: Path
+    place: Place
 
     def run(self, stop: object) -> None:
         """Load."""
         del stop
-        workbench(self.data, self.model, self.data_dir, "cpu")
+        place = self.place
+        workbench(self.data, self.model, place.data_dir, place.device, place.sparse_kernels)
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,20 @@ class Measured:
     peak_megabytes: float  # of the largest worker
 
 
-def run_measured(experiment: Experiment, workers: int, data_dir: Path | None = None) -> Measured:
+def run_measured(
+    experiment: Experiment,
+    workers: int,
+    data_dir: Path | None = None,
+    sparse_kernels: Mode = "auto",
+) -> Measured:
     """Run an experiment in a scratch folder on warm workers."""
-    place = Place(data_folder(data_dir).absolute(), "cpu")
+    place = Place(data_folder(data_dir).absolute(), "cpu", sparse_kernels)
     executor = LocalExecutor(workers)
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(Path(scratch) / "run", experiment)
         try:
             for worker in range(workers):
-                executor.submit(worker, WarmUp(experiment.data, experiment.model, place.data_dir))
+                executor.submit(worker, WarmUp(experiment.data, experiment.model, place))
             warm = 0
             while warm < workers:
                 warm += len(executor.wait(1.0))
@@ -77,6 +87,27 @@ def run_measured(experiment: Experiment, workers: int, data_dir: Path | None = N
             checks=_checks(Path(scratch) / "run"),
             peak_megabytes=peak,
         )
+
+
+def run_trials(
+    trials: list[Trial], until_step: int, data_dir: Path, sparse_kernels: Mode = "auto"
+) -> list[TrialState]:
+    """Run single trials to their end or a budget, one a core at a time."""
+    place = Place(data_dir.absolute(), "cpu", sparse_kernels)
+    executor = LocalExecutor(cores())
+    states: dict[int, TrialState] = {}
+    waiting = list(range(len(trials)))
+    try:
+        while len(states) < len(trials):
+            while waiting and executor.free():
+                index = waiting.pop(0)
+                executor.submit(index, Advance(trials[index], None, until_step, place))
+            for done in executor.wait(1.0):
+                assert isinstance(done.result, Advanced), done.result
+                states[int(str(done.key))] = done.result.state
+    finally:
+        executor.close()
+    return [states[index] for index in range(len(trials))]
 
 
 def _peak_megabytes(process_id: int) -> float:
