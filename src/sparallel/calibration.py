@@ -7,17 +7,26 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sparallel.caches import cache_folder
 from sparallel.executors import Crash
 from sparallel.executors.local import LocalExecutor
+from sparallel.kernels import available, instruction_set
 from sparallel.machine import numerics
+from sparallel.pruning.base import keep_highest
 from sparallel.spec import Experiment, Study
 from sparallel.training.goal import error_limit
 from sparallel.training.gradient import MICRO_BATCH
 
+if TYPE_CHECKING:
+    import torch
+
 SIZES = (1, 8, MICRO_BATCH)
-SECONDS_EACH = 1.0
+SECONDS_EACH = 0.6
 LOOKED_AT = 1.8
 """A goal check looks at this many examples for every error the goal allows, on average."""
 
@@ -47,6 +56,7 @@ class Calibrate:
 
     data: str
     model: str
+    sparsity: float
     data_dir: Path
 
     def run(self, stop: Callable[[], bool]) -> Speed:  # noqa: ARG002 - it takes seconds
@@ -58,19 +68,26 @@ class Calibrate:
 
         bench = workbench(self.data, self.model, self.data_dir, "cpu")
         bench.initialize(0, 0)
+        flat = bench.arranged(self._mask(bench.flat.values)).flat
         seconds = []
         for size in SIZES:
             indices = torch.arange(size)
 
             def step(indices: torch.Tensor = indices) -> None:
-                accumulate_gradient(bench.flat, bench.train, indices, scale=1.0)
+                accumulate_gradient(flat, bench.train, indices, scale=1.0)
 
             seconds.append(_seconds(step))
         margins = torch.from_numpy(bench.guessed_margins).clone()
         limit = min(128, len(margins) // 2)
-        seen = bench.check(bench.flat.network, margins, limit).seen
-        check = _seconds(lambda: bench.check(bench.flat.network, margins, limit)) / seen
+        seen = bench.check(flat.network, margins, limit).seen
+        check = _seconds(lambda: bench.check(flat.network, margins, limit)) / seen
         return Speed(tuple(seconds), check)
+
+    def _mask(self, values: torch.Tensor) -> NDArray[np.bool_] | None:
+        """The largest weights: spread over the layers much as a pruning method's are."""
+        if self.sparsity == 0:
+            return None
+        return keep_highest(values.abs().numpy(), self.sparsity)
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -82,16 +99,17 @@ def _seconds(action: Callable[[], object]) -> float:
     return spent / count
 
 
-def measured_speed(experiment: Experiment, data_dir: Path, workers: int) -> Speed:
+def measured_speed(experiment: Experiment, sparsity: float, data_dir: Path, workers: int) -> Speed:
     """This machine's speed with so many busy workers, from the cache or measured now."""
     path = cache_folder() / "speed.json"
-    key = f"{experiment.data}|{experiment.model}|{workers}|{numerics('cpu')}"
+    kernels = instruction_set() if available() else "none"
+    key = f"{experiment.data}|{experiment.model}|{sparsity}|{workers}|{kernels}|{numerics('cpu')}"
     try:
         known = json.loads(path.read_text())
         return Speed(tuple(known[key]["step_seconds"]), known[key]["check_seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    speed = _measure(experiment, data_dir, workers)
+    speed = _measure(Calibrate(experiment.data, experiment.model, sparsity, data_dir), workers)
     try:
         known = json.loads(path.read_text()) if path.exists() else {}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,11 +120,11 @@ def measured_speed(experiment: Experiment, data_dir: Path, workers: int) -> Spee
     return speed
 
 
-def _measure(experiment: Experiment, data_dir: Path, workers: int) -> Speed:
+def _measure(calibrate: Calibrate, workers: int) -> Speed:
     executor = LocalExecutor(workers)
     try:
         for worker in range(workers):
-            executor.submit(worker, Calibrate(experiment.data, experiment.model, data_dir))
+            executor.submit(worker, calibrate)
         speeds: list[Speed] = []
         while len(speeds) < workers:
             for done in executor.wait(1.0):

@@ -64,11 +64,15 @@ def _estimate(asked: Experiment, workers: int | None, data_dir: object) -> dict[
     source = DATA_SETS.get(asked.data)
     folder = data_folder(data_dir).absolute()
     source.verify(folder)
-    speed = measured_speed(asked, folder, count)
+    speeds = {
+        sparsity: measured_speed(asked, sparsity, folder, count)
+        for sparsity in {0.0, *asked.sparsities}
+    }
     rows: list[dict[str, object]] = []
     total: float | None = 0.0
     ceiling = 0.0
     for study in asked.studies:
+        speed = speeds[study.sparsity]
         most = study_cost(asked, study, asked.last_check, speed, source.validation_size)
         steps = expected_steps(asked, study, {})
         if asked.strategy == "exhaustive":
@@ -89,7 +93,7 @@ def _estimate(asked: Experiment, workers: int | None, data_dir: object) -> dict[
         )
     # One pass of the pruning method over the training set a trial, shared by all studies.
     pruned = any(study.sparsity > 0 for study in asked.studies)
-    pruning = asked.trials * speed.step(source.train_size) / count if pruned else 0.0
+    pruning = asked.trials * speeds[0.0].step(source.train_size) / count if pruned else 0.0
     return {
         "name": asked.name,
         "workers": count,
