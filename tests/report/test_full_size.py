@@ -21,6 +21,9 @@ analysis = analyse(experiments)
 figures = draw_all(experiments, analysis, folder / "figures", workers=2)
 path = write_report(experiments, analysis, folder, figures)
 own = resource.getrusage(resource.RUSAGE_SELF)
+# Not ru_maxrss, which a new process inherits from the one that started it.
+status = Path("/proc/self/status").read_text()
+peak = int(status.partition("VmHWM:")[2].split()[0])
 workers = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps({
     "studies": len(experiments[0].studies),
@@ -28,7 +31,7 @@ print(json.dumps({
     "figures": len(figures),
     "bytes": path.stat().st_size,
     "seconds": own.ru_utime + own.ru_stime + (workers.ru_utime + workers.ru_stime) / 2,
-    "megabytes": (own.ru_maxrss + 2 * workers.ru_maxrss) / 1024,
+    "megabytes": (peak + 2 * workers.ru_maxrss) / 1024,
 }))
 """
 
