@@ -183,6 +183,8 @@ def main() -> None:
             "max_steps": words.max_steps,
         },
     )
+    if (spec.optimizer, spec.schedule) != ("momentum", "constant"):
+        sys.exit("(a) is written for Momentum at a constant learning rate: choose such a preset")
     data_dir = data_folder(words.data_dir).absolute()
     print(f"machine: {cpu_model()}, {cores()} cores; (a) uses {torch.get_num_threads()} threads")
     b = ours(spec, words.preset, data_dir, "race")

@@ -39,7 +39,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, scratch_cache: Path)
 def test_the_small_experiment_has_every_kind_of_outcome(uninterrupted: Results) -> None:
     """So that the tests below compare something."""
     statuses = {status for row in uninterrupted for status, _ in row["outcomes"]}  # type: ignore[attr-defined]
-    assert {"complete", "beaten"} <= statuses
+    assert {"complete", "beaten", "infeasible"} <= statuses
     assert all(row["finished"] for row in uninterrupted)
     assert all(row["test_error"] for row in uninterrupted if row["steps_to_result"])
 

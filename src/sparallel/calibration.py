@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparallel.caches import cache_folder
+from sparallel.errors import SpecError
 from sparallel.executors import Crash
 from sparallel.executors.local import LocalExecutor
 from sparallel.kernels import available, instruction_set
@@ -24,6 +25,8 @@ from sparallel.training.gradient import MICRO_BATCH
 
 if TYPE_CHECKING:
     import torch
+
+    from sparallel.training.parameters import FlatParameters
 
 SIZES = (1, 8, MICRO_BATCH)
 SECONDS_EACH = 0.6
@@ -68,12 +71,12 @@ class Calibrate:
 
         bench = workbench(self.data, self.model, self.data_dir, "cpu")
         bench.initialize(0, 0)
-        flat = bench.arranged(self._mask(bench.flat.values)).flat
+        mask = self._mask(bench.flat.values)
         seconds = []
         for size in SIZES:
-            indices = torch.arange(size)
+            indices, flat = torch.arange(size), bench.arranged(mask, size).flat
 
-            def step(indices: torch.Tensor = indices) -> None:
+            def step(indices: torch.Tensor = indices, flat: FlatParameters = flat) -> None:
                 accumulate_gradient(flat, bench.train, indices, scale=1.0)
 
             seconds.append(_seconds(step))
@@ -129,7 +132,7 @@ def _measure(calibrate: Calibrate, workers: int) -> Speed:
         while len(speeds) < workers:
             for done in executor.wait(1.0):
                 if isinstance(done.result, Crash):
-                    raise RuntimeError(done.result.why)
+                    raise SpecError(f"The speed cannot be measured: {done.result.why.strip()}")
                 assert isinstance(done.result, Speed)
                 speeds.append(done.result)
     finally:

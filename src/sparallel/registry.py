@@ -25,9 +25,10 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, or_else: str = "") 
 class Registry(Generic[Thing]):
     """Named parts of one kind, imported only when they are used."""
 
-    def __init__(self, kind: str, places: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, places: Mapping[str, str], needs: Iterable[str]) -> None:
         self.kind = kind
         self._places = places
+        self._needs = tuple(needs)  # the attributes a user's own part must have
 
     def names(self) -> tuple[str, ...]:
         """The registered names, sorted."""
@@ -48,14 +49,22 @@ class Registry(Generic[Thing]):
             )
         module_name, _, attribute = place.partition(":")
         try:
-            return cast(Thing, getattr(importlib.import_module(module_name), attribute))
-        except ImportError as error:
+            module = importlib.import_module(module_name)
+        except Exception as error:  # a user's module may raise anything
             raise SpecError(
-                f"The {self.kind} {name!r} cannot be imported: {error}; "
-                "check that its module is installed or on PYTHONPATH."
+                f"The {self.kind} {name!r} cannot be imported ({type(error).__name__}: {error}); "
+                "check that its module is right, and installed or on PYTHONPATH."
             ) from error
-        except AttributeError as error:
+        if not hasattr(module, attribute):
             raise SpecError(
                 f"The {self.kind} {name!r} is not there: "
                 f"module {module_name} has no attribute {attribute!r}."
-            ) from error
+            )
+        found = getattr(module, attribute)
+        lacking = [need for need in self._needs if not hasattr(found, need)]
+        if lacking:
+            raise SpecError(
+                f"{name!r} is no {self.kind}: it has no {' and no '.join(lacking)} "
+                f"(see those of sparallel for an example)."
+            )
+        return cast(Thing, found)

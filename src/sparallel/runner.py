@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sparallel.executors import Crash, Executor
-from sparallel.spec import Experiment
+from sparallel.spec import Experiment, Study
 from sparallel.store.store import Store
 from sparallel.study_run import Key, Save, StudyRun
 from sparallel.training.tasks import Advanced, Evaluated, Place
@@ -53,7 +53,8 @@ class Runner:
     stopping: Callable[[], bool] = lambda: False
     report: Report = field(default_factory=Report)
     _busy: dict[object, StudyRun] = field(default_factory=dict)
-    _crashes: dict[object, int] = field(default_factory=dict)
+    _crashes: dict[object, int] = field(default_factory=dict)  # in a row
+    _told: set[Study] = field(default_factory=set)
 
     def run(self) -> Report:
         """Do what is missing. Whatever `watch` is told is already in the store."""
@@ -98,7 +99,10 @@ class Runner:
             save = study.take_test(key, result)
         else:
             return self._take_crash(study, key, result)
-        finished = study.finished
+        self._crashes.pop(key, None)
+        finished = study.finished and study.study not in self._told
+        if finished:
+            self._told.add(study.study)
 
         def save_and_tell() -> None:
             save()

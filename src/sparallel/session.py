@@ -11,6 +11,8 @@ from sparallel.data import DATA_SETS
 from sparallel.data.source import data_folder
 from sparallel.executors.local import LocalExecutor
 from sparallel.kernels import available, instruction_set
+from sparallel.models.building import build
+from sparallel.models.checking import check_network
 from sparallel.runner import Report, Runner, Watch
 from sparallel.spec import Experiment
 from sparallel.store.store import Store
@@ -32,7 +34,9 @@ def run_session(
     """Run what is missing of an experiment in a folder; returns when done or asked to stop."""
     kernels = kernels_named(sparse_kernels)
     place = Place(data_folder(data_dir).absolute(), device_named(device), kernels)
-    DATA_SETS.get(asked.data).verify(place.data_dir)
+    source = DATA_SETS.get(asked.data)
+    source.verify(place.data_dir)
+    check_network(build(asked.model, source), asked.model)
     store = Store(folder, asked)
     count = workers or machine.cores()
     try:

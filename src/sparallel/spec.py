@@ -85,7 +85,7 @@ class Experiment(_Value):
     # how far it goes: may grow in the same folder
     batch_sizes: Annotated[tuple[BatchSize, ...], Field(min_length=1), AfterValidator(_distinct)]
     sparsities: Annotated[tuple[Sparsity, ...], Field(min_length=1), AfterValidator(_distinct)]
-    trials: int = Field(ge=1)
+    trials: int = Field(ge=1, le=2**16)
     max_steps: int = Field(ge=1)
     strategy: Literal["race", "exhaustive"] = "race"
     race: RaceOptions = RaceOptions()
@@ -152,4 +152,9 @@ class Study(_Value):
     @property
     def label(self) -> str:
         """How a study is written in folders and on screen."""
-        return f"b{self.batch_size}-s{self.sparsity:g}"
+        return f"b{self.batch_size}-s{written(self.sparsity)}"
+
+
+def written(value: float) -> str:
+    """A number in a file's name: every digit it has, so that no two share a name."""
+    return repr(value).removesuffix(".0")

@@ -26,7 +26,7 @@ Save = Callable[[], None]
 class Key:
     """Names a task of a study: advancing a run, or testing the winner of a goal."""
 
-    study: str
+    study: Study
     run: Run
     goal: int | None = None
 
@@ -143,7 +143,7 @@ class StudyRun:
     def _next_rerun(self) -> tuple[Key, Task] | None:
         for run, budget in self._unrepeated().items():
             facts = self.known.setdefault(run, nothing_known(self.experiment))
-            if Key(self.study.label, run) not in self.busy and not facts.failed:
+            if Key(self.study, run) not in self.busy and not facts.failed:
                 interval = self.experiment.check_interval
                 until = slice_end(facts.step, budget, self.study.batch_size, interval)
                 return self._advance(run, until)
@@ -154,22 +154,26 @@ class StudyRun:
         if state is None and self.known[run].step > 0:
             state = self.store.trials.state(self.study, run)
         task = Advance(self.trial(run), state, until_step, self.place)
-        return Key(self.study.label, run), task
+        return Key(self.study, run), task
 
     def _next_test(self) -> tuple[Key, Task] | None:
         for goal, best in self._untested().items():
             run = Run(best.trial, self.experiment.seed)
-            key = Key(self.study.label, run, goal)
-            if key in self.busy:
+            key = Key(self.study, run, goal)
+            if key in self.busy or self.known[run].failed:
                 continue
-            snapshot = self.snapshots.get(goal)
-            if snapshot is not None:
-                parameters: bytes | None = snapshot.astype("<f4").tobytes()
-            else:
-                goal_error = self.experiment.goal_errors[goal]
-                parameters = self.store.winners.snapshot(self.study, goal_error)
+            parameters = self._snapshot(goal, best)
             return key, Evaluate(self.trial(run), goal, best.steps, parameters, self.place)
         return None
+
+    def _snapshot(self, goal: int, best: Winner) -> bytes | None:
+        """The winner's parameters at K; None where only another trial's are kept."""
+        kept = self.candidates.get(goal)
+        if kept is None or (kept.trial, kept.steps) != (best.trial, best.steps):
+            return None
+        if goal in self.snapshots:
+            return self.snapshots[goal].astype("<f4").tobytes()
+        return self.store.winners.snapshot(self.study, self.experiment.goal_errors[goal])
 
     def trial(self, run: Run) -> Trial:
         """A trial of this study, run with this seed."""
@@ -202,8 +206,9 @@ class StudyRun:
         arrivals: dict[int, tuple[Candidate, Floats]] = {}
         if key.run.seed == self.experiment.seed:
             arrivals = self._new_candidates(key.run.trial, state, progress.arrivals)
-        if self.settled:
-            self.states.clear()
+        if self.settled:  # the race's states are on disk; those of reruns go on
+            seed = self.experiment.seed
+            self.states = {run: kept for run, kept in self.states.items() if run.seed != seed}
         costs = Costs(
             progress.examples_trained, progress.examples_checked, progress.checks, progress.seconds
         )

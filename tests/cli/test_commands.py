@@ -64,7 +64,7 @@ def test_results_on_screen_name_the_winner(folder: Path) -> None:
 def test_status_tells_where_it_stands_and_what_computed_it(folder: Path) -> None:
     status = printed(sparallel("status", folder, "--json"))
     assert isinstance(status, dict)
-    assert (status["studies"], status["studies_finished"], status["running"]) == (2, 2, False)
+    assert (status["studies"], status["studies_finished"], status["running"]) == (1, 1, False)
     (session,) = status["sessions"]
     assert session["outcome"] == "done"
     assert session["versions"]["torch"].startswith("2.13")

@@ -51,7 +51,7 @@ def a_trial(sparsity: float, index: int = 0, data: str = "mnist-5k") -> Trial:
 def test_saliency_is_the_gradient_of_the_mask(bench: Workbench) -> None:
     """Autograd on the mask itself, over the whole training set, gives the same scores."""
     bench.initialize(0, 5)
-    mask = bench.mask("snip", 0.5, seed=0, trial=5, keep_going=proceed)
+    mask = bench.mask("snip", 0.5, proceed)
     scores = connection_sensitivity(bench.flat.values, lambda: whole_gradient(bench))
     assert mask is not None
     assert (keep_highest(scores, 0.5) == mask).mean() > 0.999

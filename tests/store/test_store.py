@@ -133,6 +133,41 @@ def test_a_race_cannot_take_the_place_of_an_exhaustive_search(tmp_path: Path) ->
     refused(tmp_path, DifferentExperimentError, "a race where it is exhaustive")
 
 
+@pytest.mark.parametrize("keys", [{"high": 0.200000001}, {"integer": True}, {"scale": "linear"}])
+def test_any_change_of_the_space_is_another_experiment(
+    folder: Path, keys: dict[str, object]
+) -> None:
+    before = {"low": 5e-4, "high": 0.2, "scale": "log", **keys}
+    space = {"learning_rate": before, "momentum": {"low": 0.5, "high": 0.98}}
+    refused(folder, DifferentExperimentError, "the space of learning_rate", space=space)
+
+
+def test_a_race_with_finishers_may_become_exhaustive(tmp_path: Path) -> None:
+    Store(tmp_path, load_spec("quickstart", {}, ["race.finishers=3"])).close()
+    Store(tmp_path, load_spec("quickstart", {"strategy": "exhaustive"})).close()
+
+
+def test_a_store_killed_inside_a_commit_can_be_read(folder: Path, tmp_path: Path) -> None:
+    """A hot journal: the store as it lies on disk in the middle of a transaction."""
+    connection = sqlite3.connect(folder / "sparallel.sqlite", isolation_level=None)
+    connection.execute("PRAGMA cache_size = 1")
+    connection.execute("PRAGMA cache_spill = 1")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE trials SET step = 999")
+    for number in range(3000):
+        connection.execute(
+            "INSERT INTO sessions (started, provenance) VALUES (?, ?)", ("now", f"{number}" * 50)
+        )
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for name in ("sparallel.sqlite", "sparallel.sqlite-journal"):
+        (killed / name).write_bytes((folder / name).read_bytes())
+    connection.rollback()
+    connection.close()
+    (study,) = load_experiment(killed).studies
+    assert study.trials[0].steps == 8
+
+
 def test_growing_is_allowed(folder: Path) -> None:
     grown = spec(trials=20, max_steps=9_000, batch_sizes=(16,), strategy="exhaustive", repeats=2)
     store = Store(folder, grown)

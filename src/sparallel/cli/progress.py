@@ -14,7 +14,6 @@ from rich.live import Live
 from rich.table import Table
 
 from sparallel.cli.timeleft import seconds_left
-from sparallel.machine import cores
 from sparallel.runner import Watch
 from sparallel.spec import Experiment
 from sparallel.study_run import StudyRun
@@ -40,7 +39,8 @@ def race_line(study: StudyRun) -> str:
     """The race in one study: who is still in it, how far, and the best so far."""
     bound = study.bound
     live = [facts for facts in study.facts if not facts.settled(bound)]
-    best = study.winner(len(study.experiment.goal_errors) - 1)
+    goals = study.experiment.goal_errors
+    best = study.winner(goals.index(min(goals)))
     where = f"step {min(f.step for f in live)}" if live else "testing the winner"
     found = f"best K={best.steps}" if best else "goal not reached yet"
     label = f"B={study.study.batch_size} sparsity={study.study.sparsity:g}"
@@ -57,8 +57,8 @@ def duration(seconds: float | None) -> str:
 class ProgressWatch(Watch):
     """Keeps what there is to show."""
 
-    def __init__(self, experiment: Experiment, folder: Path) -> None:
-        self.experiment, self.folder = experiment, folder
+    def __init__(self, experiment: Experiment, folder: Path, workers: int) -> None:
+        self.experiment, self.folder, self.workers = experiment, folder, workers
         self.studies: list[StudyRun] = []
         self.current: StudyRun | None = None
         self.began = time.monotonic()
@@ -89,15 +89,15 @@ class ProgressWatch(Watch):
     def overview(self) -> str:
         """Studies done and time left."""
         done = sum(study.finished for study in self.studies)
-        left = seconds_left(self.experiment, self.studies, cores())
+        left = seconds_left(self.experiment, self.studies, self.workers)
         return f"{done} of {len(self.studies)} studies, {duration(left)}"
 
 
 class PlainWatch(ProgressWatch):
     """Plain lines, for logs."""
 
-    def __init__(self, experiment: Experiment, folder: Path) -> None:
-        super().__init__(experiment, folder)
+    def __init__(self, experiment: Experiment, folder: Path, workers: int) -> None:
+        super().__init__(experiment, folder, workers)
         self._last = time.monotonic()
 
     def advanced(self, study: StudyRun) -> None:
@@ -110,8 +110,10 @@ class PlainWatch(ProgressWatch):
 class LiveWatch(ProgressWatch):
     """A display that renews itself in place."""
 
-    def __init__(self, experiment: Experiment, folder: Path, console: Console) -> None:
-        super().__init__(experiment, folder)
+    def __init__(
+        self, experiment: Experiment, folder: Path, workers: int, console: Console
+    ) -> None:
+        super().__init__(experiment, folder, workers)
         self._console = console
 
     def say(self, line: str) -> None:
@@ -132,12 +134,14 @@ class LiveWatch(ProgressWatch):
 
 
 @contextmanager
-def watch_for_terminal(experiment: Experiment, folder: Path) -> Iterator[ProgressWatch]:
+def watch_for_terminal(
+    experiment: Experiment, folder: Path, workers: int
+) -> Iterator[ProgressWatch]:
     """The display that fits standard error."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield PlainWatch(experiment, folder)
+        yield PlainWatch(experiment, folder, workers)
         return
-    watch = LiveWatch(experiment, folder, console)
+    watch = LiveWatch(experiment, folder, workers, console)
     with Live(watch, console=console, refresh_per_second=2, transient=True):
         yield watch

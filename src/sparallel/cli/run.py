@@ -14,6 +14,7 @@ import typer
 
 from sparallel.cli import options
 from sparallel.errors import SpecError
+from sparallel.machine import cores
 from sparallel.spec import Experiment
 
 if TYPE_CHECKING:
@@ -59,16 +60,16 @@ def run(
     )
     if workers is not None and workers < 1:
         raise SpecError(f"--workers takes 1 or more, not {workers}.")
-    folder = out or Path("runs") / asked.name
+    folder, count = out or Path("runs") / asked.name, workers or cores()
     from sparallel.cli.progress import watch_for_terminal
     from sparallel.session import run_session
 
     _say_once_where_kernels_are_off(asked, sparse_kernels)
-    with _stop_signals() as stops, watch_for_terminal(asked, folder) as watch:
+    with _stop_signals() as stops, watch_for_terminal(asked, folder, count) as watch:
         report = run_session(
             asked,
             folder,
-            workers=workers,
+            workers=count,
             device=device,
             sparse_kernels=sparse_kernels,
             data_dir=data_dir,
@@ -98,7 +99,8 @@ def _conclude(report: Report, stops: list[int]) -> None:
             f"the same command tries again. The first: {report.failures[0].strip()}",
             file=sys.stderr,
         )
-        sys.exit(1)
+        if not report.stopped:
+            sys.exit(1)
     if report.stopped:
         again = shlex.join(["sparallel", *sys.argv[1:]])
         print(f"sparallel: stopped, everything is saved; go on with: {again}", file=sys.stderr)

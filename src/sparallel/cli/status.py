@@ -45,12 +45,18 @@ def status(folder: options.FolderArgument, json_: options.Json = False) -> None:
 
 def _summary(record: ExperimentRecord) -> dict[str, object]:
     unsettled = (Status.PENDING, Status.FAILED)
-    trials = [trial for study in record.studies for trial in study.trials]
+    # A study with several goals has a record for each.
+    studies: dict[tuple[int, float], bool] = {}
+    for study in record.studies:
+        key = (study.batch_size, study.sparsity)
+        studies[key] = studies.get(key, True) and study.finished
+    hardest = min(study.goal_error for study in record.studies)
+    trials = [t for s in record.studies if s.goal_error == hardest for t in s.trials]
     return {
         "name": record.name,
         "folder": record.folder,
-        "studies": len(record.studies),
-        "studies_finished": sum(study.finished for study in record.studies),
+        "studies": len(studies),
+        "studies_finished": sum(studies.values()),
         "trials": len(trials),
         "trials_settled": sum(trial.status not in unsettled for trial in trials),
         "trials_failed": sum(trial.status is Status.FAILED for trial in trials),

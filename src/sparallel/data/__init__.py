@@ -11,4 +11,5 @@ DATA_SETS: Registry[DataSource] = Registry(
         "cifar-10": "sparallel.data.cifar10:CIFAR_10",
         "mnist-5k": "sparallel.data.mnist_5k:MNIST_5K",
     },
+    needs=("load", "train_size", "shape"),
 )

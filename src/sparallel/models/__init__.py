@@ -19,4 +19,5 @@ MODELS: Registry[Callable[[Shape, int], nn.Module]] = Registry(
         "simple-cnn": "sparallel.models.simple_cnn:SimpleCNN",
         "resnet-8": "sparallel.models.resnet8:ResNet8",
     },
+    needs=("__call__",),
 )

@@ -10,4 +10,5 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
         "momentum": "sparallel.optimizers.momentum:MOMENTUM",
         "nesterov": "sparallel.optimizers.nesterov:NESTEROV",
     },
+    needs=("update", "metaparameters", "slots"),
 )

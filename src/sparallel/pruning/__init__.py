@@ -4,5 +4,7 @@ from sparallel.pruning.base import Score
 from sparallel.registry import Registry
 
 PRUNING_METHODS: Registry[Score] = Registry(
-    "pruning method", {"snip": "sparallel.pruning.snip:connection_sensitivity"}
+    "pruning method",
+    {"snip": "sparallel.pruning.snip:connection_sensitivity"},
+    needs=("__call__",),
 )

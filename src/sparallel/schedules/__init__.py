@@ -9,4 +9,5 @@ SCHEDULES: Registry[Schedule] = Registry(
         "constant": "sparallel.schedules.constant:CONSTANT",
         "linear": "sparallel.schedules.linear:LINEAR",
     },
+    needs=("learning_rate", "metaparameters"),
 )

@@ -31,9 +31,10 @@ def extended(stored: Experiment, asked: Experiment, folder: Path) -> Experiment:
     ]
     if not differences and stored.search_space != asked.search_space:
         differences = [
-            f"the space of {name} is {_words(stored, name)} there and {_words(asked, name)} here"
+            f"the space of {name} is ({before}) there and ({now}) here"
             for name in asked.metaparameters
-            if _words(stored, name) != _words(asked, name)
+            if (before := stored.search_space.dimensions[name])
+            != (now := asked.search_space.dimensions[name])
         ]
     if differences:
         raise DifferentExperimentError(
@@ -47,7 +48,7 @@ def extended(stored: Experiment, asked: Experiment, folder: Path) -> Experiment:
     ]
     if stored.strategy == "exhaustive" and asked.strategy == "race":
         shrinking.append("a race where it is exhaustive")
-    elif asked.race.finishers < stored.race.finishers:
+    elif asked.strategy == "race" and asked.race.finishers < stored.race.finishers:
         shrinking.append(f"{asked.race.finishers} finishers where it has {stored.race.finishers}")
     if shrinking:
         raise DifferentExperimentError(
@@ -57,12 +58,8 @@ def extended(stored: Experiment, asked: Experiment, folder: Path) -> Experiment:
     return asked.model_copy(
         update={
             "name": stored.name,
+            "race": max(stored.race, asked.race, key=lambda race: race.finishers),
             "batch_sizes": tuple(sorted({*stored.batch_sizes, *asked.batch_sizes})),
             "sparsities": tuple(sorted({*stored.sparsities, *asked.sparsities})),
         }
     )
-
-
-def _words(experiment: Experiment, name: str) -> str:
-    found = experiment.search_space.dimensions[name]
-    return f"{found.low:g}..{found.high:g} {found.scale}"

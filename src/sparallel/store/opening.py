@@ -73,8 +73,19 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
             f"'sparallel run EXPERIMENT --out {folder}' makes one."
         )
     with told_plainly(folder):
-        connection = _connect(path, read_only=True)
-        _check_owner(connection, path)
+        try:
+            return _checked(path, read_only=True)
+        except sqlite3.OperationalError:
+            if is_locked(folder):
+                raise
+            # A run killed inside a commit leaves a journal that only a writer can roll back.
+            _checked(path, read_only=False).close()
+            return _checked(path, read_only=True)
+
+
+def _checked(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    connection = _connect(path, read_only=read_only)
+    _check_owner(connection, path)
     return connection
 
 

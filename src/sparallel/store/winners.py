@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparallel.spec import Study
+from sparallel.spec import Study, written
 from sparallel.store.files import read_file, write_file
 from sparallel.store.opening import told_plainly
 from sparallel.store.writer import CHECKPOINTS, Writer
@@ -41,7 +41,7 @@ class Winners:
         self, study: Study, goal_error: float, best: Candidate, parameters: Floats
     ) -> None:
         """Keep the parameters with which a trial reached the goal earlier than all others."""
-        snapshot = f"{study.label}/goal-{goal_error:g}-trial-{best.trial}.f4"
+        snapshot = f"{study.label}/goal-{written(goal_error)}-trial-{best.trial}.f4"
         with told_plainly(self.writer.folder):
             path = self.writer.folder / CHECKPOINTS / snapshot
             sha256 = write_file(path, parameters.astype("<f4").tobytes())
@@ -60,7 +60,7 @@ class Winners:
         self, study: Study, goal_error: float, best: Candidate, network: bytes
     ) -> None:
         """Keep the winner's network and its test error; the snapshot has served."""
-        stem = f"{study.label}-goal-{goal_error:g}-trial-"
+        stem = f"{study.label}-goal-{written(goal_error)}-trial-"
         name = f"{stem}{best.trial}.pt"
         folder = self.writer.folder / WINNERS
         with told_plainly(self.writer.folder):

@@ -12,7 +12,7 @@ import torch
 
 from sparallel.kernels import Mode
 from sparallel.training.state import Floats, TrialState
-from sparallel.training.trial import Progress, Trial, advance, start
+from sparallel.training.trial import Interrupted, Progress, Trial, advance, start
 from sparallel.training.workbench import Workbench, workbench
 
 
@@ -89,6 +89,8 @@ class Evaluate:
             return np.frombuffer(self.parameters, dtype="<f4").astype(np.float32)
         state = start(self.trial, bench, stop)
         _, progress = advance(self.trial, state, self.steps, bench, stop)
+        if self.goal not in progress.arrivals and stop():
+            raise Interrupted
         return progress.arrivals[self.goal]
 
 

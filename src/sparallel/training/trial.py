@@ -69,7 +69,7 @@ def start(trial: Trial, bench: Workbench, stop: Callable[[], bool] = never) -> T
 
     bench.initialize(trial.seed, trial.index)
     with flushed_denormals():
-        mask = bench.mask(trial.pruning, trial.sparsity, trial.seed, trial.index, keep_going)
+        mask = bench.mask(trial.pruning, trial.sparsity, keep_going)
     return TrialState.first(
         parameters=bench.flat.numpy(),
         mask=mask,
@@ -94,7 +94,7 @@ def advance(
     began = time.perf_counter()
     optimizer, schedule = OPTIMIZERS.get(trial.optimizer), SCHEDULES.get(trial.schedule)
     order = DataOrder(len(bench.train), trial.seed)
-    arranged, progress = bench.arranged(state.mask), Progress()
+    arranged, progress = bench.arranged(state.mask, trial.batch_size), Progress()
     flat, mask = arranged.flat, arranged.mask
     flat.load(arranged.compress(state.parameters))
     # Copies in torch's own memory, whose alignment is always the same: a kernel that chooses its

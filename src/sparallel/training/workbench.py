@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sparallel.data import DATA_SETS
 from sparallel.kernels import Mode
 from sparallel.machine import numerics
-from sparallel.models import MODELS
+from sparallel.models.building import build
 from sparallel.models.initialization import initialize
 from sparallel.pruning import PRUNING_METHODS
 from sparallel.pruning.base import keep_highest
@@ -47,12 +47,11 @@ class Workbench:
         loaded = source.load(data_dir)
         self.data, self.model, self.device = data, model, device
         self._sparse_kernels: Mode = sparse_kernels
-        self._arranged: OrderedDict[bytes, Arrangement] = OrderedDict()
+        self._arranged: OrderedDict[tuple[bytes, int], Arrangement] = OrderedDict()
         self.train = Batches(loaded.train, loaded, device)
         self.validation = Batches(loaded.validation, loaded, device)
         self.test = Batches(loaded.test, loaded, device)
-        network = MODELS.get(model)(source.shape, source.classes)
-        self.flat = FlatParameters(network, device)
+        self.flat = FlatParameters(build(model, source), device)
         self.check = GoalCheck(self.validation)
         guess = guessed_margins(self.train, self.validation, source.classes)
         self.guessed_margins = guess.cpu().numpy()
@@ -62,28 +61,30 @@ class Workbench:
         initialize(self.flat.network, seed, trial)
 
     def mask(
-        self,
-        pruning: str,
-        sparsity: float,
-        seed: int,
-        trial: int,
-        keep_going: Callable[[], None],
+        self, pruning: str, sparsity: float, keep_going: Callable[[], None]
     ) -> NDArray[np.bool_] | None:
         """The mask of the initialization now in the network; None where nothing is pruned."""
         if sparsity == 0:
             return None
-        key = f"{pruning}|{self.data}|{self.model}|{seed}|{trial}|{numerics(self.device.type)}"
 
         def compute() -> NDArray[np.float32]:
             score = PRUNING_METHODS.get(pruning)
             return score(self.flat.values, lambda: self._whole_gradient(keep_going))
 
+        own = [name for name in (pruning, self.data, self.model) if ":" in name]
+        if own:  # a user's own part may change under its name, so its scores are not kept
+            return keep_highest(compute(), sparsity)
+        weights = hashlib.sha256(self.flat.numpy().tobytes()).hexdigest()
+        key = f"{pruning}|{self.data}|{self.model}|{weights}|{numerics(self.device.type)}"
         return keep_highest(cached_scores(key, self.flat.size, compute), sparsity)
 
-    def arranged(self, mask: NDArray[np.bool_] | None) -> Arrangement:
+    def arranged(self, mask: NDArray[np.bool_] | None, batch_size: int) -> Arrangement:
         """What to train for a mask; kept, since a worker comes back to the same trials."""
-        key = b"" if mask is None else hashlib.sha256(mask.tobytes()).digest()
-        found = self._arranged.get(key) or arrange(self.flat, mask, self._sparse_kernels)
+        pattern = b"" if mask is None else hashlib.sha256(mask.tobytes()).digest()
+        key = (pattern, batch_size)
+        found = self._arranged.get(key)
+        if found is None:
+            found = arrange(self.flat, mask, self._sparse_kernels, batch_size)
         self._arranged[key] = found
         self._arranged.move_to_end(key)
         if len(self._arranged) > ARRANGEMENTS:
