@@ -26,8 +26,6 @@ from sparallel.training.gradient import MICRO_BATCH
 if TYPE_CHECKING:
     import torch
 
-    from sparallel.training.parameters import FlatParameters
-
 SIZES = (1, 8, MICRO_BATCH)
 SECONDS_EACH = 0.6
 LOOKED_AT = 1.8
@@ -71,12 +69,12 @@ class Calibrate:
 
         bench = workbench(self.data, self.model, self.data_dir, "cpu")
         bench.initialize(0, 0)
-        mask = self._mask(bench.flat.values)
+        flat = bench.arranged(self._mask(bench.flat.values)).flat
         seconds = []
         for size in SIZES:
-            indices, flat = torch.arange(size), bench.arranged(mask, size).flat
+            indices = torch.arange(size)
 
-            def step(indices: torch.Tensor = indices, flat: FlatParameters = flat) -> None:
+            def step(indices: torch.Tensor = indices) -> None:
                 accumulate_gradient(flat, bench.train, indices, scale=1.0)
 
             seconds.append(_seconds(step))

@@ -55,8 +55,8 @@ def test_kept_parameters_train_as_the_masked_network_does(
     shape = MODELS[model][1]
     flat, mask = dense_network(model, density)
     start = flat.numpy()
-    masked = train(arrange(flat, mask, "off", 64), start, shape)
-    arrangement = arrange(flat, mask, mode, 64)
+    masked = train(arrange(flat, mask, "off"), start, shape)
+    arrangement = arrange(flat, mask, mode)
     found = train(arrangement, start, shape)
     assert not np.array_equal(found, start)
     assert np.abs(found - masked).max() <= 1e-4 * np.abs(masked).max()
@@ -68,13 +68,13 @@ def test_a_sparse_trial_repeats_to_the_bit(model: str) -> None:
     shape = MODELS[model][1]
     flat, mask = dense_network(model, 0.1)
     start = flat.numpy()
-    first, second = (train(arrange(flat, mask, "on", 64), start, shape) for _ in range(2))
+    first, second = (train(arrange(flat, mask, "on"), start, shape) for _ in range(2))
     assert np.array_equal(first, second)
 
 
 def test_all_kept_parameters_and_no_others_are_trained() -> None:
     flat, mask = dense_network("simple-cnn", 0.1)
-    arrangement = arrange(flat, mask, "on", 64)
+    arrangement = arrange(flat, mask, "on")
     assert arrangement.flat.size == mask.sum()
     assert sorted(arrangement.positions) == list(np.flatnonzero(mask))
     assert arrangement.mask is None
@@ -84,26 +84,12 @@ def test_all_kept_parameters_and_no_others_are_trained() -> None:
 def test_compress_and_expand_undo_each_other(mode: Mode) -> None:
     flat, mask = dense_network("resnet-8", 0.3)
     slots = np.random.default_rng(1).normal(size=(2, flat.size)).astype(np.float32) * mask
-    arrangement = arrange(flat, mask, mode, 64)
+    arrangement = arrange(flat, mask, mode)
     assert np.array_equal(arrangement.expand(arrangement.compress(slots)), slots)
 
 
 def test_without_a_mask_the_dense_network_itself_is_trained() -> None:
     flat, _ = dense_network("simple-cnn", 1.0)
-    arrangement = arrange(flat, None, "on", 64)
+    arrangement = arrange(flat, None, "on")
     assert arrangement.flat is flat
     assert arrangement.mask is None
-
-
-def test_a_dense_network_runs_its_first_convolution_natively_and_computes_the_same() -> None:
-    flat = FlatParameters(SimpleCNN((1, 28, 28), 10), torch.device("cpu"))
-    native, plain = arrange(flat, None, "auto", 64), arrange(flat, None, "off", 64)
-    assert native.flat is not flat
-    assert plain.flat is flat
-    assert arrange(flat, None, "auto", 2).flat is flat
-    native.flat.load(native.compress(flat.numpy()))
-    images = torch.randn(64, 28, 28, 1).permute(0, 3, 1, 2)
-    torch.testing.assert_close(
-        native.flat.network(images), flat.network(images), rtol=1e-4, atol=1e-5
-    )
-    assert (native.expand(native.flat.numpy()) == flat.numpy()).all()

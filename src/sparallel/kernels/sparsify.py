@@ -47,11 +47,6 @@ class SparseNetwork(nn.Module):
         """The planned computation as Python source; empty where there is none."""
         return "" if self._planned is None else self._planned[1]
 
-    @property
-    def fuses_pool(self) -> bool:
-        """Whether a convolution is pooled in the same pass."""
-        return "pool = True" in self.source
-
     def sparse_layers(self) -> dict[str, SparseLayer]:
         """The swapped layers by their names in the dense network."""
         modules = self.network.named_modules()

@@ -48,30 +48,17 @@ def _views(network: nn.Module, flat: Tensor) -> dict[str, Tensor]:
     }
 
 
-SMALLEST_DENSE_BATCH = 16
-"""From this batch size on, a dense network's first convolution is faster native, pool and all."""
-
-
-def arrange(
-    dense: FlatParameters, mask: NDArray[np.bool_] | None, mode: Mode, batch_size: int
-) -> Arrangement:
-    """What to train for this mask: the dense network itself, or a copy with native layers.
-
-    Without a mask only a first convolution that is pooled at once gains: it has too little to sum
-    for a matrix product, and leaves only a quarter of its values to convert.
-    """
-    everything, device = torch.arange(dense.size), dense.values.device
-    kept = torch.ones(dense.size, dtype=torch.bool) if mask is None else torch.from_numpy(mask)
-    as_it_is = Arrangement(
-        dense, everything.numpy(), None if mask is None else kept.to(device).float(), dense.size
-    )
+def arrange(dense: FlatParameters, mask: NDArray[np.bool_] | None, mode: Mode) -> Arrangement:
+    """What to train for this mask: the dense network itself, or a sparse copy of it."""
+    everything = torch.arange(dense.size)
+    if mask is None:
+        return Arrangement(dense, everything.numpy(), None, dense.size)
+    device, kept = dense.values.device, torch.from_numpy(mask)
     if mode == "off" or device.type != "cpu":
-        return as_it_is
-    if mask is None and (mode == "on" or batch_size < SMALLEST_DENSE_BATCH):
-        return as_it_is
+        return Arrangement(dense, everything.numpy(), kept.to(device).float(), dense.size)
     sparse = sparsify(dense.network, _views(dense.network, kept), mode)
-    if not sparse.sparse_layers() or (mask is None and not sparse.fuses_pool):
-        return as_it_is
+    if not sparse.sparse_layers():
+        return Arrangement(dense, everything.numpy(), kept.float(), dense.size)
     flat = FlatParameters(sparse, device)
     places: Mapping[str, Tensor] = sparse.compress(_views(dense.network, everything))
     positions = torch.empty(flat.size, dtype=torch.int64)

@@ -94,7 +94,7 @@ def advance(
     began = time.perf_counter()
     optimizer, schedule = OPTIMIZERS.get(trial.optimizer), SCHEDULES.get(trial.schedule)
     order = DataOrder(len(bench.train), trial.seed)
-    arranged, progress = bench.arranged(state.mask, trial.batch_size), Progress()
+    arranged, progress = bench.arranged(state.mask), Progress()
     flat, mask = arranged.flat, arranged.mask
     flat.load(arranged.compress(state.parameters))
     # Copies in torch's own memory, whose alignment is always the same: a kernel that chooses its

@@ -47,7 +47,7 @@ class Workbench:
         loaded = source.load(data_dir)
         self.data, self.model, self.device = data, model, device
         self._sparse_kernels: Mode = sparse_kernels
-        self._arranged: OrderedDict[tuple[bytes, int], Arrangement] = OrderedDict()
+        self._arranged: OrderedDict[bytes, Arrangement] = OrderedDict()
         self.train = Batches(loaded.train, loaded, device)
         self.validation = Batches(loaded.validation, loaded, device)
         self.test = Batches(loaded.test, loaded, device)
@@ -78,13 +78,12 @@ class Workbench:
         key = f"{pruning}|{self.data}|{self.model}|{weights}|{numerics(self.device.type)}"
         return keep_highest(cached_scores(key, self.flat.size, compute), sparsity)
 
-    def arranged(self, mask: NDArray[np.bool_] | None, batch_size: int) -> Arrangement:
+    def arranged(self, mask: NDArray[np.bool_] | None) -> Arrangement:
         """What to train for a mask; kept, since a worker comes back to the same trials."""
-        pattern = b"" if mask is None else hashlib.sha256(mask.tobytes()).digest()
-        key = (pattern, batch_size)
+        key = b"" if mask is None else hashlib.sha256(mask.tobytes()).digest()
         found = self._arranged.get(key)
         if found is None:
-            found = arrange(self.flat, mask, self._sparse_kernels, batch_size)
+            found = arrange(self.flat, mask, self._sparse_kernels)
         self._arranged[key] = found
         self._arranged.move_to_end(key)
         if len(self._arranged) > ARRANGEMENTS:
