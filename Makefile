@@ -12,7 +12,7 @@ demo: $(READY)
 	$(BIN)/sparallel report demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY)
 	$(BIN)/ruff format --check .

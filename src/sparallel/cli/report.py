@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn
 
 from sparallel.errors import StoreError
 from sparallel.store.reading import load_experiment
@@ -31,6 +35,7 @@ def report(
     # Here, so that other commands do not wait for matplotlib and Plotly.
     from sparallel.analysis import analyse
     from sparallel.figures import draw_all
+    from sparallel.figures.draw import plan_figures
     from sparallel.report.html import write_report
 
     distinct = list({folder.resolve(): folder for folder in folders}.values())
@@ -41,7 +46,9 @@ def report(
         drawn = []
         if figures:
             workers = min(3, os.cpu_count() or 1)  # each holds about 200 MB
-            drawn = draw_all(experiments, analysis, target / "figures", _say, workers=workers)
+            planned = sum(1 for _ in plan_figures(experiments, analysis))
+            with _progress(planned) as say:
+                drawn = draw_all(experiments, analysis, target / "figures", say, workers=workers)
         path = write_report(experiments, analysis, target, drawn)
     except OSError as error:
         raise StoreError(
@@ -53,5 +60,14 @@ def report(
     typer.echo(path)
 
 
-def _say(figure: str) -> None:
-    typer.echo(f"drew {figure}", err=True)
+@contextmanager
+def _progress(figures: int) -> Iterator[Callable[[str], None]]:
+    """A bar with the time left on a terminal, a line a figure elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda figure: typer.echo(f"drew {figure}", err=True)
+        return
+    columns = (*Progress.get_default_columns(), TextColumn("{task.fields[figure]}"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("drawing", total=figures, figure="")
+        yield lambda figure: progress.update(task, advance=1, figure=figure)
