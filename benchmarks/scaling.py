@@ -1,6 +1,6 @@
 """How a run's time and memory grow with workers, trials and batch size.
 
-    python benchmarks/scaling.py [--data-dir DIR] [--quick]
+    python benchmarks/scaling.py [workers] [batches] [trials] [--data-dir DIR] [--quick]
 
 Prints ratios measured side by side in one run: two workers over one against two cores over one in
 sgemm; the share of the run that is not training or checking; the share of the validation set that
@@ -20,6 +20,7 @@ from measuring import Measured, run_measured
 from rates import sgemm_rate
 
 VALIDATION = 6_000
+PARTS = ("workers", "batches", "trials")
 
 
 def race(**changes: object) -> object:
@@ -82,12 +83,17 @@ def main() -> None:
     """Run every part."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all where none is named")
     parser.add_argument("--quick", action="store_true", help="one round of short runs")
     words = parser.parse_args()
     print(f"machine: {cpu_model()}")
-    workers(words.data_dir, 1 if words.quick else 3, 64 if words.quick else 96)
-    batches(words.data_dir, 4_096 if words.quick else 16_384)
-    trials(words.data_dir)
+    parts = words.parts or PARTS
+    if "workers" in parts:
+        workers(words.data_dir, 1 if words.quick else 3, 64 if words.quick else 96)
+    if "batches" in parts:
+        batches(words.data_dir, 4_096 if words.quick else 16_384)
+    if "trials" in parts:
+        trials(words.data_dir)
 
 
 if __name__ == "__main__":
