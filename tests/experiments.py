@@ -17,16 +17,16 @@ from sparallel.tables import study_row
 SMALL = """
 extends = "quickstart"
 name = "small"
-goal_errors = [0.15, 0.3]
+goal_errors = [0.12, 0.3]
 check_interval = 4
 max_steps = 80
 batch_sizes = [32]
 sparsities = [0, 0.9]
-trials = 6
+trials = 8
 
 [space.learning_rate]
-low = 0.003
-high = 3
+low = 0.001
+high = 10_000
 
 [space.momentum]
 low = 0.8

@@ -94,9 +94,8 @@ def test_a_killed_worker_loses_only_its_slice(uninterrupted: Results, tmp_path: 
 
 
 def newest(folder: Path) -> float:
-    """When the store last changed."""
-    path = folder / "sparallel.sqlite"
-    return path.stat().st_mtime if path.exists() else 0.0
+    """When a checkpoint last came or went."""
+    return max((path.stat().st_mtime for path in folder.glob("checkpoints/*")), default=0.0)
 
 
 def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
@@ -109,7 +108,7 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True)
         if kill >= 2:
             began = time.time()
-            while newest(out) < began + 1.0 and process.poll() is None:
+            while newest(out) < began and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(moments.uniform(0, 0.8))
         else:
@@ -184,7 +183,7 @@ def test_repeats_rerun_the_winner_with_other_seeds_and_leave_k_alone(
             optimizer="momentum",
             schedule="constant",
             pruning="snip",
-            goal_errors=(0.15, 0.3),
+            goal_errors=(0.12, 0.3),
             check_interval=4,
             seed=1,
             batch_size=32,
@@ -194,7 +193,7 @@ def test_repeats_rerun_the_winner_with_other_seeds_and_leave_k_alone(
         )
         bench = workbench("mnist-5k", "simple-cnn", data_folder(None), "cpu")
         state, _ = advance(trial, start(trial, bench), 80, bench)
-        goal = [0.15, 0.3].index(study.goal_error)
+        goal = [0.12, 0.3].index(study.goal_error)
         assert state.reached[goal] == study.repeats[0].steps
 
 
