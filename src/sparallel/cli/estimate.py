@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from sparallel.cli import options
-from sparallel.errors import SpecError
 from sparallel.spec import Experiment
 
 
@@ -41,26 +41,19 @@ def estimate(
         strategy=strategy,
         settings=settings,
     )
-    if workers is not None and workers < 1:
-        raise SpecError(f"--workers takes 1 or more, not {workers}.")
-    document = _estimate(asked, workers, data_dir)
+    document = _estimate(asked, options.worker_count(workers), data_dir)
     if json_:
         typer.echo(json.dumps(document, indent=2))
         return
     _print(document)
 
 
-def _estimate(asked: Experiment, workers: int | None, data_dir: object) -> dict[str, object]:
-    from pathlib import Path
-
+def _estimate(asked: Experiment, count: int, data_dir: Path | None) -> dict[str, object]:
     from sparallel.calibration import measured_speed, study_cost
     from sparallel.data import DATA_SETS
     from sparallel.data.source import data_folder
     from sparallel.forecast import expected_steps
-    from sparallel.machine import cores
 
-    assert data_dir is None or isinstance(data_dir, Path)
-    count = workers or cores()
     source = DATA_SETS.get(asked.data)
     folder = data_folder(data_dir).absolute()
     source.verify(folder)

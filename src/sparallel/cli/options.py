@@ -9,6 +9,7 @@ import typer
 
 from sparallel.errors import SpecError
 from sparallel.loading import load_spec
+from sparallel.machine import cores
 from sparallel.spec import Experiment
 
 ExperimentArgument = Annotated[
@@ -101,6 +102,13 @@ def experiment_of(
         "strategy": strategy,
     }
     return load_spec(source, changes, settings or ())
+
+
+def worker_count(workers: int | None) -> int:
+    """The worker processes asked for; one a core where none are."""
+    if workers is not None and workers < 1:
+        raise SpecError(f"--workers takes 1 or more, not {workers}.")
+    return workers or cores()
 
 
 def _numbers(

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparallel.cli import options
-from sparallel.errors import SpecError
-from sparallel.machine import cores
 from sparallel.spec import Experiment
 
 if TYPE_CHECKING:
@@ -58,9 +56,7 @@ def run(
         strategy=strategy,
         settings=settings,
     )
-    if workers is not None and workers < 1:
-        raise SpecError(f"--workers takes 1 or more, not {workers}.")
-    folder, count = out or Path("runs") / asked.name, workers or cores()
+    folder, count = out or Path("runs") / asked.name, options.worker_count(workers)
     from sparallel.cli.progress import watch_for_terminal
     from sparallel.session import run_session
 

@@ -11,7 +11,7 @@ from sparallel.errors import DataError
 
 @dataclass(frozen=True)
 class OriginalFile:
-    """A file as its authors published it. `url` is None where it comes inside `archive`."""
+    """A file as its authors published it: by itself, or inside a tar archive."""
 
     path: str  # below the data set's folder
     sha256: str
