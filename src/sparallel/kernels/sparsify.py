@@ -12,17 +12,15 @@ from torch import Tensor, nn
 
 from sparallel.kernels.layers import SparseConv2d, SparseLayer, SparseLinear
 from sparallel.kernels.library import KernelsError, available, why_not
+from sparallel.kernels.operations import is_plain, is_plain_conv
 from sparallel.kernels.planner import Run, plan_network
+from sparallel.kernels.pooled import FEW_INPUTS
 
 Mode = Literal["auto", "on", "off"]
 
 CONV_DENSITY = 0.7
 LINEAR_DENSITY = 0.35
 """Densities up to which a sparse layer is the faster one (benchmarks/sparse.py measures them)."""
-
-FEW_INPUTS = 64
-"""A convolution with fewer weights an output channel, as a network's first, is faster sparse at
-any density: there is too little to sum for a dense matrix product."""
 
 
 class SparseNetwork(nn.Module):
@@ -110,13 +108,10 @@ def _inside(owner: str, name: str) -> str:
 
 def can_be_sparse(module: nn.Module) -> bool:
     """Whether the kernels compute what this layer computes."""
-    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
-    if hooks or any(p.dtype != torch.float32 or p.is_cuda for p in module.parameters()):
-        return False
-    if isinstance(module, nn.Conv2d) and type(module).forward is nn.Conv2d.forward:
-        plain = module.groups == 1 and tuple(module.dilation) == (1, 1)
-        return plain and module.padding_mode == "zeros"
-    return isinstance(module, nn.Linear) and type(module).forward is nn.Linear.forward
+    if isinstance(module, nn.Conv2d):
+        return is_plain_conv(module) and module.padding_mode == "zeros"
+    linear = isinstance(module, nn.Linear) and type(module).forward is nn.Linear.forward
+    return linear and is_plain(module)
 
 
 def is_faster_sparse(module: nn.Module, mask: Tensor) -> bool:

@@ -20,5 +20,5 @@ def accumulate_gradient(
     flat.gradient.zero_()
     for chosen in torch.split(indices, MICRO_BATCH):
         images, labels = batches.gather(chosen)
-        loss = functional.cross_entropy(flat.network(images), labels, reduction="sum") * scale
+        loss = functional.cross_entropy(flat.outputs(images), labels, reduction="sum") * scale
         loss.backward()  # type: ignore[no-untyped-call]
