@@ -74,6 +74,12 @@ def _pooled(node: fx.Node, root: nn.Module) -> list[fx.Node]:
     return operations.pool_and_relu_behind(node, root) if plain else []
 
 
+def pooled_convolutions(root: nn.Module) -> set[str]:
+    """The names of the dense convolutions that would become one function with their pool."""
+    graph = trace(root)
+    return set() if graph is None else {str(n.target) for n in graph.nodes if _pooled(n, root)}
+
+
 class _Rewriter:
     """Writes the planned graph, keeping for every old node its plain or blocked new value."""
 
