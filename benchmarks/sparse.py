@@ -25,8 +25,16 @@ from torch.nn import functional
 from sparallel.data import DATA_SETS
 from sparallel.data.dataset import Examples
 from sparallel.data.source import data_folder
-from sparallel.kernels import SparseConv2d, SparseLinear, instruction_set, sparsify, why_not
+from sparallel.kernels import (
+    SparseConv2d,
+    SparseLinear,
+    fastest,
+    instruction_set,
+    sparsify,
+    why_not,
+)
 from sparallel.kernels.functions import enter
+from sparallel.kernels.pooled import conv_pool_relu
 from sparallel.machine import cpu_model
 from sparallel.models import MODELS
 from sparallel.models.initialization import initialize
@@ -45,16 +53,16 @@ CPU = torch.device("cpu")
 Action = Callable[[], None]
 
 
-def interleaved(first: Action, second: Action, repeats: int) -> tuple[float, float]:
-    """Median milliseconds of two things that take turns."""
-    times: list[list[float]] = [[], []]
+def interleaved(actions: Sequence[Action], repeats: int) -> list[float]:
+    """Median milliseconds of things that take turns."""
+    times: list[list[float]] = [[] for _ in actions]
     for turn in range(repeats + 3):
-        for action, taken in zip((first, second), times, strict=True):
+        for action, taken in zip(actions, times, strict=True):
             began = time.thread_time()
             action()
             if turn >= 3:  # the first turns warm caches and plans
                 taken.append(1000 * (time.thread_time() - began))
-    return statistics.median(times[0]), statistics.median(times[1])
+    return [statistics.median(taken) for taken in times]
 
 
 def with_parameters(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
@@ -91,14 +99,14 @@ class Pruned:
         self.flat.values.copy_(own)
         return masks
 
-    def step(self, network: nn.Module, mask: Tensor | None) -> Action:
+    def step(self, network: nn.Module, mask: Tensor | None, *, plain: bool = True) -> Action:
         """One whole training step: forward, loss, backward, mask, Momentum's update."""
-        flat = FlatParameters(network, CPU)
+        flat = FlatParameters(network, CPU, None if plain else fastest(network))
         velocity = torch.zeros(flat.size)
 
         def run() -> None:
             flat.gradient.zero_()
-            functional.cross_entropy(network(self.images), self.labels).backward()
+            functional.cross_entropy(flat.outputs(self.images), self.labels).backward()
             if mask is not None:
                 flat.gradient.mul_(mask)
             velocity.mul_(0.9).add_(flat.gradient)
@@ -106,28 +114,40 @@ class Pruned:
 
         return run
 
-    def compare(self, sparsity: float, repeats: int) -> tuple[float, float]:
-        """Milliseconds of a masked dense and of a sparse training step."""
+    def compare(self, sparsity: float, repeats: int) -> list[float]:
+        """Milliseconds of a step: masked in PyTorch's own layers, masked as we train, sparse."""
         masks = self.masks(sparsity)
         mask = FlatParameters(with_parameters(self.model, masks), CPU).values
         dense = with_parameters(
             self.model, {n: p * masks[n] for n, p in self.model.named_parameters()}
         )
         sparse = sparsify(self.model, masks, "on")
-        return interleaved(self.step(dense, mask), self.step(sparse, None), repeats)
+        return interleaved(
+            [
+                self.step(copy.deepcopy(dense), mask),
+                self.step(dense, mask, plain=False),
+                self.step(sparse, None),
+            ],
+            repeats,
+        )
 
 
 def steps(pruned: Pruned, sparsities: Sequence[float], repeats: int) -> None:
     """The whole training step, sparsity by sparsity."""
-    print(f"{'sparsity':>9} {'dense ms':>9} {'sparse ms':>10} {'ratio':>6}   kept of each layer")
+    print("masked in PyTorch's own layers, masked as sparallel trains (its zeros behind a pool")
+    print("left out), and sparse; ratios are of the first two to the third")
+    print(f"{'sparsity':>9} {'PyTorch':>8} {'dense':>7} {'sparse ms':>10} {'ratios':>13}   kept")
     for sparsity in sparsities:
-        dense, sparse = pruned.compare(sparsity, repeats)
+        plain, dense, sparse = pruned.compare(sparsity, repeats)
         kept = " ".join(
             f"{name.removesuffix('.weight')} {float(mask.float().mean()):.1%}"
             for name, mask in pruned.masks(sparsity).items()
             if name.endswith("weight")
         )
-        print(f"{sparsity:9.2f} {dense:9.2f} {sparse:10.2f} {dense / sparse:6.2f}   {kept}")
+        print(
+            f"{sparsity:9.2f} {plain:8.2f} {dense:7.2f} {sparse:10.2f} "
+            f"{plain / sparse:6.2f} {dense / sparse:6.2f}   {kept}"
+        )
 
 
 def backward_of(module: Callable[[Tensor], Tensor], x: Tensor) -> Action:
@@ -142,7 +162,7 @@ def backward_of(module: Callable[[Tensor], Tensor], x: Tensor) -> Action:
 
 def compare_layer(
     layer: nn.Conv2d | nn.Linear, mask: Tensor, x: Tensor, pool: bool, repeats: int
-) -> tuple[float, float]:
+) -> list[float]:
     """Milliseconds of a layer's forward and backward pass, dense and sparse (blocked input)."""
     blocked = enter(x.detach()).requires_grad_(x.requires_grad)
     bias_mask = torch.zeros(layer.weight.shape[0], dtype=torch.bool)
@@ -152,17 +172,17 @@ def compare_layer(
             backward_of(layer, x),
             backward_of(lambda x: linear(x, blocked=True), blocked),
         )
-        return interleaved(dense, sparse, repeats)
+        return interleaved([dense, sparse], repeats)
     conv = SparseConv2d(layer, mask, bias_mask)
     layer = copy.deepcopy(layer).to(memory_format=torch.channels_last)
 
     def pooled(x: Tensor) -> Tensor:
-        out: Tensor = layer(x)
-        return functional.max_pool2d(out, 2).relu() if pool else out
+        out: Tensor = conv_pool_relu(x, layer.weight, layer.bias) if pool else layer(x)
+        return out
 
     dense = backward_of(pooled, x.contiguous(memory_format=torch.channels_last))
     sparse = backward_of(lambda x: conv(x, blocked=True, pool=pool), blocked)
-    return interleaved(dense, sparse, repeats)
+    return interleaved([dense, sparse], repeats)
 
 
 def layers(pruned: Pruned, repeats: int) -> None:
@@ -194,8 +214,9 @@ def crossover(ratios: Sequence[float]) -> str:
 def curve(pruned: Pruned, repeats: int) -> None:
     """Dense over sparse time by density: the whole step with SNIP's masks, layers with random."""
     kinds: dict[str, tuple[nn.Conv2d | nn.Linear, Tensor]] = {
+        "5x5 pooled": (nn.Conv2d(32, 64, 5), torch.rand(BATCH, 32, 12, 12)),
+        "first 5x5 pooled": (nn.Conv2d(1, 32, 5), torch.rand(BATCH, 1, 28, 28)),
         "5x5 conv": (nn.Conv2d(32, 64, 5), torch.rand(BATCH, 32, 12, 12)),
-        "first 5x5": (nn.Conv2d(1, 32, 5), torch.rand(BATCH, 1, 28, 28)),
         "first 3x3": (nn.Conv2d(3, 16, 3, padding=1), torch.rand(BATCH, 3, 32, 32)),
         "3x3 conv": (nn.Conv2d(32, 32, 3, padding=1), torch.rand(BATCH, 32, 16, 16)),
         "linear": (nn.Linear(1024, 10), torch.rand(BATCH, 1024)),
@@ -204,15 +225,16 @@ def curve(pruned: Pruned, repeats: int) -> None:
     for name, (_, x) in kinds.items():  # a first layer's input needs no gradient
         x.requires_grad_(not name.startswith("first"))
     ratios: dict[str, list[float]] = {name: [] for name in ("step", *kinds)}
-    print(f"{'density':>9} " + " ".join(f"{name:>11}" for name in ratios))
+    print(f"{'density':>9} " + " ".join(f"{name:>16}" for name in ratios))
     for density in DENSITIES:
-        dense, sparse = pruned.compare(1 - density, repeats)
+        _, dense, sparse = pruned.compare(1 - density, repeats)
         ratios["step"].append(dense / sparse)
         for name, (layer, x) in kinds.items():
             mask = torch.rand_like(layer.weight) < density
-            dense, sparse = compare_layer(layer, mask, x, False, repeats)
+            pool = name.endswith("pooled")
+            dense, sparse = compare_layer(layer, mask, x, pool, repeats)
             ratios[name].append(dense / sparse)
-        print(f"{density:9.0%} " + " ".join(f"{found[-1]:11.2f}" for found in ratios.values()))
+        print(f"{density:9.0%} " + " ".join(f"{found[-1]:16.2f}" for found in ratios.values()))
     for name, found in ratios.items():
         print(f"crossover of {name}: {crossover(found)}")
 
