@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +16,8 @@ from sparallel.models.resnet8 import ResNet8
 from sparallel.models.simple_cnn import SimpleCNN
 from sparallel.training.parameters import FlatParameters
 from sparallel.training.sparse import Arrangement, arrange
+from sparallel.training.trial import Trial, advance, start
+from sparallel.training.workbench import workbench
 
 MODELS = {"simple-cnn": (SimpleCNN, (1, 28, 28)), "resnet-8": (ResNet8, (3, 32, 32))}
 
@@ -93,3 +98,32 @@ def test_without_a_mask_the_dense_network_itself_is_trained() -> None:
     arrangement = arrange(flat, None, "on")
     assert arrangement.flat is flat
     assert arrangement.mask is None
+
+
+def test_steps_to_result_with_and_without_kernels_agree_as_two_seeds_would(tmp_path: Path) -> None:
+    found: dict[str, list[int]] = {}
+    modes: tuple[Mode, ...] = ("auto", "off")
+    for mode in modes:
+        bench = workbench("mnist-5k", "simple-cnn", tmp_path, "cpu", mode)
+        found[mode] = []
+        for index in range(8):
+            trial = Trial(
+                data="mnist-5k",
+                model="simple-cnn",
+                optimizer="momentum",
+                schedule="constant",
+                pruning="snip",
+                goal_errors=(0.12,),
+                check_interval=8,
+                seed=0,
+                batch_size=32,
+                sparsity=0.9,
+                index=index,
+                metaparameters={"learning_rate": 0.01, "momentum": 0.9},
+            )
+            state, _ = advance(trial, start(trial, bench), 480, bench)
+            found[mode].append(state.reached[0] or 488)
+    lower, _, upper = statistics.quantiles(found["off"], n=4)
+    assert max(found["off"]) <= 480  # all arrive, so that the medians mean something
+    difference = statistics.median(found["auto"]) - statistics.median(found["off"])
+    assert abs(difference) <= (upper - lower) / 2
