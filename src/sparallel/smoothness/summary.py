@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +102,7 @@ def mean_along(
     found = [(point.step, given) for point in points if (given := value(point)) is not None]
     if len(found) < 2:
         return found[0][1] if found else None
-    pairs = list(zip(found, found[1:], strict=False))
+    pairs = list(itertools.pairwise(found))
     area = math.fsum((k1 - k0) * (v0 + v1) / 2 for (k0, v0), (k1, v1) in pairs)
     return area / (found[-1][0] - found[0][0])
 
