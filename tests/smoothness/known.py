@@ -95,7 +95,7 @@ def known_record(
         examples=5_000,
         train_examples=54_000,
         paths=tuple(made),
-        spec={"name": name, "pruning": "snip"},
+        spec={"experiment": {"name": name, "pruning": "snip"}},
         sessions=({"command": f"sparallel smoothness {name} --out {name}"},),
     )
 

@@ -147,7 +147,7 @@ def test_an_experiment_of_another_workload_is_not_compared(changed: str) -> None
         "model": dataclasses.replace(record, model="resnet-8"),
         "optimizer": dataclasses.replace(record, optimizer="sgd"),
         "schedule": known_record(schedule="linear", metaparameters=decay),
-        "pruning": dataclasses.replace(record, spec={"pruning": "random"}),
+        "pruning": dataclasses.replace(record, spec={"experiment": {"pruning": "random"}}),
     }[changed]
     experiment = _experiment()
     assert explain(record, analyse([experiment])).predictions[-1].measured

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from sparallel.figures.style import Look
+from sparallel.figures.style import Look, log_limits, power_axis
 from sparallel.smoothness.records import PathRecord, PointRecord
 from sparallel.tabular import Cell
 
@@ -35,7 +36,7 @@ def is_log_spaced(steps: Sequence[float]) -> bool:
     ordered = sorted(set(steps))
     if len(ordered) < 4:
         return False
-    gaps = [after - before for before, after in zip(ordered, ordered[1:], strict=False)]
+    gaps = [after - before for before, after in itertools.pairwise(ordered)]
     return max(gaps) > 4 * min(gaps)
 
 
@@ -56,6 +57,16 @@ def steps_axis(ax: Axes, steps: Sequence[float], *, log: bool) -> None:
     ax.xaxis.set_major_formatter(FixedFormatter(labels))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Steps (log scale)")
+
+
+def log_height(ax: Axes, values: Sequence[float]) -> None:
+    """A log axis around the positive values, with few and round labels."""
+    known = [value for value in values if value > 0]
+    if known:
+        limits = log_limits(known)
+        ax.set_yscale("log")
+        ax.set_ylim(*limits)
+        power_axis(ax.yaxis, *limits, 10, most=6)
 
 
 def line_and_band(ax: Axes, rows: Sequence[Row], look: Look, label: str | None) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sparallel.analysis import FROM_FIT, sparsity_in_words
-from sparallel.figures.along_training import Row, is_log_spaced, number, steps_axis
+from sparallel.figures.along_training import (
+    Row,
+    is_log_spaced,
+    log_height,
+    number,
+    steps_axis,
+)
 from sparallel.figures.layout import entitle, grid, legend_below
-from sparallel.figures.style import Look, paper_style, sparsity_looks
+from sparallel.figures.style import IDEAL, Look, paper_style, sparsity_looks
 from sparallel.smoothness.noise_scale import WINDOW, noise_along
 from sparallel.smoothness.why import Why
 from sparallel.tabular import Table
@@ -90,7 +97,7 @@ def draw_gradient_noise(table: Table, title: str) -> Figure:
         for ax, (quantity, label) in zip(axes, _PANELS.items(), strict=True):
             for sparsity, look in looks.items():
                 _line(ax, [row for row in along if row["sparsity"] == sparsity], look, quantity)
-            _positive_axis(ax, along, quantity)
+            log_height(ax, [number(row[quantity]) for row in rows if row[quantity] is not None])
             steps_axis(ax, steps, log=is_log_spaced(steps))
             ax.set_title(label)
             ax.grid(True)
@@ -113,20 +120,15 @@ def _line(ax: Axes, rows: Sequence[Row], look: Look, quantity: str) -> None:
     )
 
 
-def _positive_axis(ax: Axes, rows: Sequence[Row], quantity: str) -> None:
-    known = [number(row[quantity]) for row in rows if row[quantity] is not None]
-    if any(value > 0 for value in known):
-        ax.set_yscale("log")
-
-
 def _critical_levels(ax: Axes, rows: Sequence[Row], looks: dict[float, Look]) -> None:
-    for row in rows:
-        if row["kind"] == "critical batch size" and row["noise_scale"] is not None:
-            sparsity = number(row["sparsity"])
-            ax.axhline(
-                number(row["noise_scale"]),
-                color=looks[sparsity].colour,
-                linestyle=":",
-                linewidth=1.1,
-                label=f"measured c1/c2, {sparsity_in_words(sparsity)}",
-            )
+    dotted: dict[str, Any] = {"linestyle": ":", "linewidth": 1.1}
+    known = [
+        row
+        for row in rows
+        if row["kind"] == "critical batch size" and row["noise_scale"] is not None
+    ]
+    for row in known:
+        colour = looks[number(row["sparsity"])].colour
+        ax.axhline(number(row["noise_scale"]), color=colour, **dotted)
+    if known:
+        ax.plot([], [], color=IDEAL, **dotted, label="measured critical batch size c1/c2")

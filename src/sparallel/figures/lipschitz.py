@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,14 +15,16 @@ from sparallel.figures.along_training import (
     by_step,
     is_log_spaced,
     line_and_band,
+    log_height,
     number,
     steps_axis,
 )
 from sparallel.figures.layout import entitle, grid, legend_below
-from sparallel.figures.style import Look, paper_style, sparsity_looks
+from sparallel.figures.style import IDEAL, Look, paper_style, sparsity_looks
 from sparallel.smoothness.why import Why
 from sparallel.tabular import Table
 
+_LEVEL: dict[str, Any] = {"linestyle": (0, (4, 3)), "linewidth": 0.7}
 COLUMNS = ("sparsity", "kind", "seed", "step", "mean", "low", "high", "error")
 
 
@@ -71,7 +74,7 @@ def lipschitz_table(why: Why) -> Table:
 
 
 def draw_lipschitz(table: Table, title: str) -> Figure:
-    """Against steps as the paper draws it; beside it on a log axis, where points are dense early."""
+    """As the paper draws it; where points crowd at the start, beside it on a log axis too."""
     rows = [row for row in table.records() if row["kind"] != "run"]
     looks = sparsity_looks([number(row["sparsity"]) for row in rows])
     steps = [number(row["step"]) for row in rows]
@@ -87,6 +90,7 @@ def draw_lipschitz(table: Table, title: str) -> Figure:
             ax.set_ylabel("Lipschitz constant L of the gradient")
             ax.grid(True)
             ax.set_axisbelow(True)
+        axes[0].plot([], [], color=IDEAL, **_LEVEL, label="mean along training")
         legend_below(figure, axes)
     return figure
 
@@ -94,16 +98,21 @@ def draw_lipschitz(table: Table, title: str) -> Figure:
 def _line(ax: Axes, rows: Sequence[Row], look: Look, sparsity: float) -> None:
     level = next((number(row["mean"]) for row in rows if row["kind"] == "along training"), None)
     words = sparsity_in_words(sparsity)
-    label = words if level is None else f"{words}: mean {rounded(level)}"
+    label = words if level is None else f"{words}: mean {_printed(level)}"
     line_and_band(ax, [row for row in rows if row["kind"] == "seeds"], look, label)
     if level is not None:
-        ax.axhline(level, color=look.colour, linestyle="--", linewidth=0.7, alpha=0.8)
+        ax.axhline(level, color=look.colour, **_LEVEL)
+
+
+def _printed(level: float) -> str:
+    """Two decimals, as the paper prints its means, where those say enough."""
+    return f"{level:.2f}" if level >= 0.1 else rounded(level)
 
 
 def _levels_axis(ax: Axes, values: Sequence[float]) -> None:
     """Linear from zero as in the paper, unless that would press most of the lines flat."""
     known = [value for value in values if value > 0]
     if known and max(known) > 20 * min(known):
-        ax.set_yscale("log")
+        log_height(ax, known)
     else:
         ax.set_ylim(bottom=0)

@@ -12,6 +12,7 @@ from sparallel.figures.along_training import (
     by_step,
     is_log_spaced,
     line_and_band,
+    log_height,
     number,
     steps_axis,
 )
@@ -64,13 +65,13 @@ def draw_training_logs(table: Table, title: str, goal_errors: tuple[float, ...])
             for sparsity, look in looks.items():
                 own = [row for row in shown if row["sparsity"] == sparsity]
                 line_and_band(ax, own, look, sparsity_in_words(sparsity))
-            if all(number(row["low"]) > 0 for row in shown):
-                ax.set_yscale("log")
+            goals = goal_errors if quantity == "validation error" else ()
+            log_height(ax, [*(number(row["mean"]) for row in shown), *goals])
+            for goal in goals:
+                ax.axhline(goal, color=IDEAL, linestyle="--", linewidth=0.9, label="goal error")
             steps_axis(ax, steps, log=is_log_spaced(steps))
             ax.set_ylabel(quantity.capitalize())
             ax.grid(True)
             ax.set_axisbelow(True)
-        for goal in goal_errors:
-            axes[-1].axhline(goal, color=IDEAL, linestyle="--", linewidth=0.9, label="goal error")
         legend_below(figure, axes)
     return figure

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparallel.analysis import Analysis, Interval, WorkloadKey
+from sparallel.analysis.values import USUAL_PRUNING
 from sparallel.smoothness.records import SmoothnessRecord
 from sparallel.smoothness.spread import Estimate, log_estimate, log_quotient
 from sparallel.smoothness.summary import Quantity, Summary, dense_of, summarise
@@ -42,6 +43,12 @@ class Prediction:
 def workload_of(record: SmoothnessRecord) -> WorkloadKey:
     """The workload whose experiments this record may be compared with."""
     return WorkloadKey(record.data, record.model, record.optimizer, record.schedule)
+
+
+def pruning_of(record: SmoothnessRecord) -> str:
+    """How the record's sparse networks were pruned."""
+    experiment = record.spec.get("experiment")
+    return str(experiment["pruning"]) if isinstance(experiment, Mapping) else USUAL_PRUNING
 
 
 def is_fixed(record: SmoothnessRecord) -> bool:
@@ -129,7 +136,7 @@ def _measured(
 ) -> tuple[Measured, ...]:
     if analysis is None:
         return ()
-    workload, pruning = workload_of(record), str(record.spec.get("pruning", "snip"))
+    workload, pruning = workload_of(record), pruning_of(record)
     found = []
     for ratio in analysis.ratios:
         if (ratio.workload, ratio.sparsity, ratio.pruning) != (workload, sparsity, pruning):

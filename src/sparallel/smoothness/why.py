@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sparallel.analysis import Analysis, CriticalBatchSize
 from sparallel.smoothness.assumptions import RateCheck, check_rate
 from sparallel.smoothness.noise_scale import noise_scale
-from sparallel.smoothness.prediction import Prediction, predict, workload_of
+from sparallel.smoothness.prediction import Prediction, predict, pruning_of, workload_of
 from sparallel.smoothness.records import SmoothnessRecord
 from sparallel.smoothness.spread import Estimate
 from sparallel.smoothness.summary import Summary, summarise
@@ -135,7 +135,7 @@ def _mean(each: Sequence[Convergence]) -> Convergence | None:
 
 def _noise(record: SmoothnessRecord, sparsity: float, analysis: Analysis | None) -> NoiseComparison:
     curves = () if analysis is None else analysis.curves
-    pruning = str(record.spec.get("pruning", "snip"))
+    pruning = pruning_of(record)
     return NoiseComparison(
         whole=noise_scale(record, sparsity),
         critical=tuple(
