@@ -15,6 +15,7 @@ from sparallel.cli.listing import list_parts
 from sparallel.cli.report import report
 from sparallel.cli.results import results
 from sparallel.cli.run import run
+from sparallel.cli.smoothness import smoothness
 from sparallel.cli.status import status
 from sparallel.errors import SparallelError
 
@@ -57,6 +58,7 @@ app.command()(status)
 app.command()(results)
 app.command()(report)
 app.command()(export)
+app.command()(smoothness)
 app.add_typer(data_app, name="data")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from sparallel.errors import DamagedStoreError, FolderBusyError, StoreError
-from sparallel.store.schema import APPLICATION_ID, VERSION, migrate
+from sparallel.store.schema import EXPERIMENT, KINDS, Schema
 
 FILE, LOCK = "sparallel.sqlite", "lock"
 PATIENCE_SECONDS = 30.0
@@ -49,55 +49,59 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     return connection
 
 
-def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
+def _check_owner(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID:
-        raise StoreError(f"{path} was not written by sparallel; choose another folder with --out.")
-    if version > VERSION:
+    if application != schema.application_id:
+        other = KINDS.get(application)
+        what = (
+            f"holds {other.holds}, not {schema.holds}" if other else "was not written by sparallel"
+        )
+        raise StoreError(f"{path} {what}; choose another folder with --out.")
+    if version > schema.version:
         raise StoreError(
             f"{path} was written by a newer sparallel (store version {version}, this one knows "
-            f"{VERSION}): upgrade sparallel, or choose another folder with --out."
+            f"{schema.version}): upgrade sparallel, or choose another folder with --out."
         )
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
 
 
-def open_for_reading(folder: Path) -> sqlite3.Connection:
+def open_for_reading(folder: Path, schema: Schema = EXPERIMENT) -> sqlite3.Connection:
     """A connection that can only read; works while a run is writing."""
     path = folder / FILE
     if not path.is_file():
         raise StoreError(
-            f"There is no experiment in {folder}: "
-            f"'sparallel run EXPERIMENT --out {folder}' makes one."
+            f"There is no {schema.holds.removeprefix('an ')} in {folder}: "
+            f"'{schema.command} --out {folder}' makes one."
         )
     with told_plainly(folder):
         try:
-            return _checked(path, read_only=True)
+            return _checked(path, schema, read_only=True)
         except sqlite3.OperationalError:
             if is_locked(folder):
                 raise
             # A run killed inside a commit leaves a journal that only a writer can roll back.
-            _checked(path, read_only=False).close()
-            return _checked(path, read_only=True)
+            _checked(path, schema, read_only=False).close()
+            return _checked(path, schema, read_only=True)
 
 
-def _checked(path: Path, *, read_only: bool) -> sqlite3.Connection:
+def _checked(path: Path, schema: Schema, *, read_only: bool) -> sqlite3.Connection:
     connection = _connect(path, read_only=read_only)
-    _check_owner(connection, path)
+    _check_owner(connection, path, schema)
     return connection
 
 
-def open_for_writing(folder: Path) -> sqlite3.Connection:
+def open_for_writing(folder: Path, schema: Schema = EXPERIMENT) -> sqlite3.Connection:
     """A connection of the folder's one writer, who holds its lock; makes the store if need be."""
     path = folder / FILE
     with told_plainly(folder):
         new = not path.exists() or path.stat().st_size == 0
         connection = _connect(path, read_only=False)
         if not new:
-            _check_owner(connection, path)
-        migrate(connection)
+            _check_owner(connection, path, schema)
+        schema.migrate(connection)
     return connection
 
 

@@ -12,6 +12,7 @@ from sparallel.loading import validate
 from sparallel.records import DimensionRecord, ExperimentRecord, Status, StudyRecord, TrialRecord
 from sparallel.spec import Experiment, Study
 from sparallel.store.opening import open_for_reading, told_plainly
+from sparallel.store.sessions import read_sessions
 from sparallel.strategies.choice import strategy_of
 from sparallel.strategies.facts import Run, TrialFacts, judge, winner
 from sparallel.strategies.reruns import rerun_records
@@ -34,18 +35,13 @@ def load_experiment(folder: Path) -> ExperimentRecord:
         records = [
             record for study in studies for record in _study_records(connection, experiment, study)
         ]
-        sessions = [
-            {**json.loads(provenance), "started": started, "ended": ended, "outcome": outcome}
-            for started, ended, outcome, provenance in connection.execute(
-                "SELECT started, ended, outcome, provenance FROM sessions ORDER BY id"
-            )
-        ]
+        sessions = read_sessions(connection)
     return ExperimentRecord(
         name=experiment.name,
         folder=str(folder),
         studies=tuple(records),
         spec=experiment.model_dump(mode="json"),
-        sessions=tuple(sessions),
+        sessions=sessions,
     )
 
 

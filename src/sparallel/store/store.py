@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from sparallel.spec import Experiment
 from sparallel.store.extension import extended
 from sparallel.store.opening import lock, open_for_writing, told_plainly
 from sparallel.store.reading import read_spec
+from sparallel.store.sessions import Sessions
 from sparallel.store.trials import Trials
 from sparallel.store.winners import Winners
 from sparallel.store.writer import Writer
@@ -30,7 +28,7 @@ class Store:
         self.folder = folder
         self.trials = Trials(self._writer, self.experiment)
         self.winners = Winners(self._writer)
-        self._session: int | None = None
+        self.sessions = Sessions(self._writer)
 
     def _adopt(self, asked: Experiment) -> Experiment:
         """Make the folder this experiment's, or extend the one it has."""
@@ -50,28 +48,7 @@ class Store:
             connection.execute("UPDATE trials SET failure = NULL")
         return whole
 
-    def begin_session(self, provenance: Mapping[str, object]) -> None:
-        """Record who computes from now on, with what."""
-        with self._writer.transaction() as connection:
-            cursor = connection.execute(
-                "INSERT INTO sessions (started, provenance) VALUES (?, ?)",
-                (_now(), json.dumps(provenance)),
-            )
-            self._session = cursor.lastrowid
-
-    def end_session(self, outcome: str) -> None:
-        """Record how it ended."""
-        with self._writer.transaction() as connection:
-            connection.execute(
-                "UPDATE sessions SET ended = ?, outcome = ? WHERE id = ?",
-                (_now(), outcome, self._session),
-            )
-
     def close(self) -> None:
         """Let go of the folder."""
         self._writer.connection.close()
         self._lock.close()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

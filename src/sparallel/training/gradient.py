@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -13,12 +15,24 @@ MICRO_BATCH = 64
 """Examples whose activations stay in a core's cache; larger is slower and needs more memory."""
 
 
+Seen = Callable[[Tensor, Tensor, Tensor], None]
+"""Hears of a micro-batch: its outputs, its labels and its scaled loss, before they are gone."""
+
+
 def accumulate_gradient(
-    flat: FlatParameters, batches: Batches, indices: Tensor, *, scale: float
+    flat: FlatParameters,
+    batches: Batches,
+    indices: Tensor,
+    *,
+    scale: float,
+    seen: Seen | None = None,
 ) -> None:
     """Set `flat.gradient` to `scale` times the summed gradient of these examples' losses."""
     flat.gradient.zero_()
     for chosen in torch.split(indices, MICRO_BATCH):
         images, labels = batches.gather(chosen)
-        loss = functional.cross_entropy(flat.network(images), labels, reduction="sum") * scale
+        outputs = flat.network(images)
+        loss = functional.cross_entropy(outputs, labels, reduction="sum") * scale
         loss.backward()  # type: ignore[no-untyped-call]
+        if seen is not None:
+            seen(outputs.detach(), labels, loss.detach())

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from sparallel.optimizers import OPTIMIZERS
-from sparallel.schedules import SCHEDULES
 from sparallel.training.goal import error_limit, reached
-from sparallel.training.gradient import accumulate_gradient
-from sparallel.training.order import DataOrder
 from sparallel.training.state import Floats, TrialState
+from sparallel.training.stepping import Stepping
 from sparallel.training.workbench import Workbench, flushed_denormals
 
 
@@ -92,47 +90,32 @@ def advance(
     `stop` is asked after every step: True ends the slice there, at a state as good as any other.
     """
     began = time.perf_counter()
-    optimizer, schedule = OPTIMIZERS.get(trial.optimizer), SCHEDULES.get(trial.schedule)
-    order = DataOrder(len(bench.train), trial.seed)
-    arranged, progress = bench.arranged(state.mask), Progress()
-    flat, mask = arranged.flat, arranged.mask
-    flat.load(arranged.compress(state.parameters))
-    # Copies in torch's own memory, whose alignment is always the same: a kernel that chooses its
-    # path by alignment then takes the same one however the run is sliced.
-    slots = torch.from_numpy(arranged.compress(state.slots)).to(bench.device, copy=True)
+    stepping, progress = Stepping(trial, state, bench), Progress()
+    flat = stepping.flat
     margins = torch.from_numpy(state.margins).to(bench.device, copy=True)
-    arrived, infeasible_at, step = list(state.reached), state.infeasible_at, state.step
+    arrived, infeasible_at = list(state.reached), state.infeasible_at
     limits = [error_limit(goal, len(bench.validation)) for goal in trial.goal_errors]
 
-    while step < until_step and infeasible_at is None and None in arrived:
-        indices = bench.train.place(order.indices(step * trial.batch_size, trial.batch_size))
-        accumulate_gradient(flat, bench.train, indices, scale=1 / trial.batch_size)
-        if mask is not None:
-            flat.gradient.mul_(mask)
-        rate = schedule.learning_rate(step, trial.metaparameters)
-        optimizer.update(flat.values, flat.gradient, slots, rate, trial.metaparameters)
-        step += 1
+    while stepping.step < until_step and infeasible_at is None and None in arrived:
+        stepping.take()
         progress.examples_trained += trial.batch_size
-        if step % trial.check_interval == 0:
+        if stepping.step % trial.check_interval == 0:
             easiest = max(limits[goal] for goal, at in enumerate(arrived) if at is None)
             verdict = bench.check(flat.network, margins, easiest)
             progress.checks += 1
             progress.examples_checked += verdict.seen
             for goal, kept in enumerate(reached(verdict, limits, len(bench.validation))):
                 if kept and arrived[goal] is None:
-                    arrived[goal] = step
-                    progress.arrivals[goal] = arranged.expand(flat.numpy())
+                    arrived[goal] = stepping.step
+                    progress.arrivals[goal] = stepping.arranged.expand(flat.numpy())
             if None in arrived and not (verdict.finite and bool(flat.values.isfinite().all())):
-                infeasible_at = step
+                infeasible_at = stepping.step
         if stop():
             break
 
     progress.seconds = time.perf_counter() - began
-    after = TrialState(
-        step=step,
-        parameters=arranged.expand(flat.numpy()),
-        slots=arranged.expand(slots.cpu().numpy()),
-        mask=state.mask,
+    after = replace(
+        stepping.state(state),
         margins=margins.cpu().numpy(),
         reached=tuple(arrived),
         infeasible_at=infeasible_at,
