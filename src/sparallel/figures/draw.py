@@ -128,8 +128,8 @@ def _smoothness(why: Why, prefix: str) -> Iterator[Plan]:
     record = why.record
     name = f"{prefix}{slug(str(workload_of(record)))}"
     seeds = len({path.seed for path in record.paths})
-    runs = f"{seeds} seeds, bands from the lowest to the highest" if seeds > 1 else "one seed"
-    title = f"{workload_of(record)}, batch size {record.batch_size:,} ({runs})"
+    runs = f"{seeds} seeds" if seeds > 1 else "one seed"
+    title = f"{workload_of(record)}, batch size {record.batch_size:,}, {runs}"
     lipschitz = lipschitz_table(why)
     if lipschitz.rows:
         yield Plan(f"lipschitz-{name}", lipschitz, partial(draw_lipschitz, lipschitz, title))

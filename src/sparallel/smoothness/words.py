@@ -27,6 +27,27 @@ def theory_lines(record: SmoothnessRecord, experiment: ExperimentRecord | None =
     return [*lines, *why.missing, ASSUMED] if lines or why.missing else []
 
 
+def answer_sentences(why: Why) -> list[str]:
+    """The reason in a sentence a sparsity: what rose, what it predicts, what was measured."""
+    sentences = []
+    for prediction in why.predictions:
+        lipschitz, beta = prediction.lipschitz, prediction.beta
+        text = (
+            f"{sparsity_in_words(prediction.sparsity)}: L is {lipschitz.in_words()} times the "
+            f"dense network's and beta {beta.in_words()} times, so the theory predicts c1 to be "
+            f"{prediction.predicted.in_words()} times as large"
+        )
+        fitted = [
+            f"{own.c1.in_words()} times (goal {own.goal_error:g})"
+            for own in prediction.measured
+            if own.c1 is not None
+        ]
+        sentences.append(
+            f"{text}; the measured curves say {', '.join(fitted)}." if fitted else f"{text}."
+        )
+    return sentences
+
+
 def prediction_lines(prediction: Prediction) -> list[str]:
     """The predicted ratio of c1 with its factors, then a line a goal that was measured."""
     factors = [("Delta", prediction.delta)] if prediction.is_fixed else []
