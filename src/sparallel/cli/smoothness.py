@@ -34,7 +34,7 @@ def smoothness(
             "--metaparameters",
             metavar="lr=0.1,...",
             help="Of every run.",
-            show_default="lr=0.1, or lr=0.01,momentum=0.9",
+            show_default="lr=0.05, or lr=0.005,momentum=0.9",
         ),
     ] = None,
     measured: Annotated[
