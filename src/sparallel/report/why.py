@@ -32,7 +32,7 @@ def why_section(every: Sequence[Why], charts: Sequence[Sequence[Chart]]) -> Html
     """A part a smoothness folder: the numbers, predicted against measured, and the charts."""
     return section(
         "why",
-        "Why sparse training is slower",
+        "Why does sparsity cost steps?",
         element("p", _IN_SHORT),
         *(
             together(_folder(why, own, named=len(every) > 1))

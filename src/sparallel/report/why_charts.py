@@ -13,15 +13,16 @@ from sparallel.report.words import significant
 from sparallel.smoothness.noise_scale import WINDOW, noise_along
 from sparallel.smoothness.why import SparsityWhy, Why
 
+# Under the axis, in the place of its title, which the buttons' words are.
 _MENU: dict[str, Any] = {
     "type": "buttons",
     "direction": "right",
-    "x": 0,
-    "xanchor": "left",
-    "y": 1.02,
-    "yanchor": "bottom",
+    "x": 0.5,
+    "xanchor": "center",
+    "y": -0.07,
+    "yanchor": "top",
     "showactive": True,
-    "pad": {"t": 0, "b": 4},
+    "pad": {"t": 4, "b": 4},
 }
 
 
@@ -164,7 +165,7 @@ def _layout(title: str, *, log: bool) -> dict[str, Any]:
     height: dict[str, Any] = {"title": {"text": title}}
     height |= {"type": "log", "powers": 10} if log else {"rangemode": "tozero"}
     return {
-        "xaxis": {"title": {"text": "Steps"}, "type": "linear"},
+        "xaxis": {"type": "linear"},
         "yaxis": height,
         "showlegend": True,
         "updatemenus": [{**_MENU, "buttons": _buttons(("linear", "log"))}],
