@@ -29,11 +29,12 @@ def seconds_left(paths: list[PathRun], workers: int) -> float | None:
     overall = rate(paths)
     if overall is None:
         return None
-    left = 0.0
+    left = []
     for path in paths:
         own = rate([other for other in paths if other.sparsity == path.sparsity])
-        left += path.work_left * (overall if own is None else own)
-    return left / workers
+        left.append(path.work_left * (overall if own is None else own))
+    # The last runs may have fewer companions than there are workers.
+    return max(sum(left) / workers, max(left, default=0.0))
 
 
 class SmoothnessWatch(Watch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sparallel.smoothness.lipschitz import NonFiniteError
+from sparallel.smoothness.variance import GroupMoments
 from sparallel.training.batches import Batches
 from sparallel.training.gradient import MICRO_BATCH, accumulate_gradient
 from sparallel.training.sparse import Arrangement
@@ -45,16 +46,14 @@ class Start:
 
 
 @dataclass
-class _Tally:
-    """Sums over the groups seen so far."""
+class _Seen:
+    """What the passing micro-batches showed beside their gradients."""
 
-    loss: list[float] = field(default_factory=list)
+    loss: float = 0.0
     wrong: int = 0
-    squares: float = 0.0  # of |group mean|^2, each times its number of examples
-    groups: int = 0
 
-    def see(self, outputs: Tensor, labels: Tensor, loss: Tensor) -> None:
-        self.loss.append(float(loss))
+    def __call__(self, outputs: Tensor, labels: Tensor, loss: Tensor) -> None:
+        self.loss += float(loss)
         self.wrong += int((outputs.argmax(1) != labels).sum())
 
 
@@ -75,49 +74,39 @@ class MeasuredExamples:
 
     def gradient(self, parameters: Tensor) -> Tensor:
         """The gradient of the mean loss at these parameters, a row a block."""
-        rows, _ = self._pass(parameters, MICRO_BATCH)
-        return rows
+        return self._pass(parameters, MICRO_BATCH)
 
     def start(self, parameters: Tensor) -> Start:
-        """The gradient at w_k with loss, error, beta and |grad f|^2.
-
-        beta = E|g_i - grad f|^2 of single examples by the batch-moment identity: means of b
-        examples drawn at random vary around the mean of all with beta / b, so the sum over M
-        groups of b |group mean - mean|^2, divided by M - 1, estimates beta without bias and
-        without a gradient an example.
-
-        |grad f|^2 less what sampling adds to it: E|G_N|^2 = |grad f|^2 + beta / N (1 - N / N_all).
-        """
-        rows, tally = self._pass(parameters, GROUP)
-        squared = float(rows.sum(0).square().sum())
-        variance = (tally.squares - self.size * squared) / (tally.groups - 1)
-        sampled = variance / self.size * (1 - self.size / self.of)
-        loss = sum(tally.loss)
-        if not np.isfinite([squared, variance, loss]).all():
+        """The gradient at w_k, with loss, error, beta and |grad f|^2 from the same pass."""
+        seen, moments = _Seen(), GroupMoments(self.size, self.of)
+        rows = self._pass(parameters, GROUP, moments, seen)
+        mean = rows.sum(0)
+        variance, squared = moments.variance(mean), moments.gradient_squared(mean)
+        if not np.isfinite([variance, squared, seen.loss]).all():
             raise NonFiniteError
-        return Start(rows, loss, tally.wrong / self.size, variance, squared - sampled)
+        return Start(rows, seen.loss, seen.wrong / self.size, variance, squared)
 
-    def _pass(self, parameters: Tensor, chunk: int) -> tuple[Tensor, _Tally]:
-        flat, mask, tally = self._arranged.flat, self._arranged.mask, _Tally()
+    def _pass(
+        self,
+        parameters: Tensor,
+        chunk: int,
+        moments: GroupMoments | None = None,
+        seen: _Seen | None = None,
+    ) -> Tensor:
+        flat, mask = self._arranged.flat, self._arranged.mask
         flat.values.copy_(parameters)
-        rows = torch.zeros(
-            len(self._blocks), flat.size, dtype=torch.float64, device=flat.values.device
-        )
-        at_start = chunk == GROUP
-        for number, block in enumerate(self._blocks):
+        rows = flat.values.new_zeros(len(self._blocks), flat.size, dtype=torch.float64)
+        for row, block in zip(rows, self._blocks, strict=True):
             for chosen in torch.split(block, chunk):
                 self._keep_going()
-                seen = tally.see if at_start else None
                 accumulate_gradient(flat, self._train, chosen, scale=1 / self.size, seen=seen)
-                gradient = flat.gradient.double()
+                share = flat.gradient.double()
                 if mask is not None:
-                    gradient.mul_(mask)
-                rows[number] += gradient
-                if at_start:
-                    weight = self.size**2 / len(chosen)
-                    tally.squares += weight * float(gradient.square().sum())
-                    tally.groups += 1
-        return rows, tally
+                    share.mul_(mask)
+                row.add_(share)
+                if moments is not None:
+                    moments.add(share, len(chosen))
+        return rows
 
 
 @torch.inference_mode()

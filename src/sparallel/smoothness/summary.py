@@ -30,8 +30,8 @@ class Quantity:
 
     def over(self, other: Quantity) -> Quantity | None:
         """The ratio to another sparsity's, seed by seed: both start from one initialization."""
-        shared = self.by_seed.keys() & other.by_seed.keys()
-        ratios = {seed: self.by_seed[seed] / other.by_seed[seed] for seed in sorted(shared)}
+        shared = [seed for seed in self.by_seed if other.by_seed.get(seed)]  # there, and not 0
+        ratios = {seed: self.by_seed[seed] / other.by_seed[seed] for seed in shared}
         return Quantity(ratios) if ratios else None
 
 

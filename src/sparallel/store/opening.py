@@ -57,7 +57,7 @@ def _check_owner(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
         what = (
             f"holds {other.holds}, not {schema.holds}" if other else "was not written by sparallel"
         )
-        raise StoreError(f"{path} {what}; choose another folder with --out.")
+        raise StoreError(f"{path} {what}; choose another folder.")
     if version > schema.version:
         raise StoreError(
             f"{path} was written by a newer sparallel (store version {version}, this one knows "
