@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,15 +11,17 @@ import typer
 from typer.testing import CliRunner, Result
 
 from sparallel.cli.report import report
-from sparallel.errors import StoreError
+from sparallel.cli.smoothness import smoothness
+from sparallel.errors import SpecError, StoreError
 from sparallel.loading import load_spec
 from sparallel.session import run_session
 from sparallel.smoothness.asking import plan_of
 from sparallel.smoothness.finding import holds_smoothness, smoothness_beside
+from sparallel.smoothness.prediction import predict
 from sparallel.smoothness.reading import load_smoothness
 from sparallel.smoothness.running import measure_session
 from sparallel.smoothness.why import explain
-from sparallel.smoothness.words import answer_sentences
+from sparallel.smoothness.words import answer_sentences, theory_lines
 
 EXPERIMENT = {
     "goal_errors": (0.3,),
@@ -32,13 +35,15 @@ app = typer.Typer()
 app.command()(report)
 
 
-@app.callback()
-def _several() -> None:
-    """Keeps `report` a word of its own."""
+app.command()(smoothness)
+
+
+def _invoke(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def _run(*words: object) -> Result:
-    return CliRunner().invoke(app, ["report", *(str(word) for word in words)])
+    return _invoke("report", *words)
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +60,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_smoothness_folder_is_told_from_an_experiment_and_from_nothing(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    experiment, smoothness = folders
-    assert holds_smoothness(smoothness)
+    experiment, measured = folders
+    assert holds_smoothness(measured)
     assert not holds_smoothness(experiment)
     assert not holds_smoothness(tmp_path)
     assert not holds_smoothness(tmp_path / "missing")
@@ -78,12 +83,33 @@ def test_a_smoothness_folder_alone_makes_a_report(
         assert f'href="figures/{figure.name}"' in text
 
 
+def test_the_command_ends_with_the_theory_and_its_json_has_the_predictions(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    experiment, folder = folders
+    again = ("smoothness", "quickstart", "--sparsities", "0,0.9", "--batch-size", "16")
+    again += ("--steps", "12", "--points", "4", "--examples", "100", "--device", "cpu")
+    plain = _invoke(*again, "--out", folder)
+    assert plain.exit_code == 0, plain.output
+    words = " ".join(plain.stdout.split())
+    for line in theory_lines(load_smoothness(folder)):
+        assert line in words
+    found = json.loads(_invoke(*again, "--out", folder, "--json").stdout)
+    (expected,) = predict(load_smoothness(folder))
+    assert found["predictions"][0]["predicted"]["value"] == expected.predicted.value
+    other = _invoke(
+        *again, "--out", tmp_path / "o", "--set", "optimizer=sgd", "--experiment", experiment
+    )
+    assert isinstance(other.exception, SpecError)
+    assert "another workload" in str(other.exception)
+
+
 def test_the_folders_are_told_apart_in_any_order(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    experiment, smoothness = folders
+    experiment, measured = folders
     texts = []
-    for order in ((experiment, smoothness), (smoothness, experiment, smoothness)):
+    for order in ((experiment, measured), (measured, experiment, measured)):
         result = _run(*order, "--no-figures", "--out", tmp_path)
         assert result.exit_code == 0, result.output
         texts.append((tmp_path / "index.html").read_text(encoding="utf-8"))

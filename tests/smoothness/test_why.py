@@ -14,7 +14,7 @@ from sparallel.smoothness.noise_scale import noise_along, noise_scale
 from sparallel.smoothness.prediction import predict
 from sparallel.smoothness.spread import Estimate, log_estimate, log_quotient
 from sparallel.smoothness.why import explain
-from sparallel.smoothness.words import theory_lines
+from sparallel.smoothness.words import answer_sentences, theory_lines
 from tests.generated import Truth, generated_experiment
 from tests.smoothness.known import STEPS, known_path, known_point, known_record
 
@@ -263,6 +263,22 @@ def test_the_lines_say_prediction_measurement_and_verdict() -> None:
     assert lines[-1].startswith("The theory is the convergence rate of SGD")
     agreeing = "\n".join(theory_lines(known_record(), _experiment(sparse_c1=1.5)))
     assert "The intervals overlap: they agree within a factor of " in agreeing
+
+
+def test_a_prediction_below_one_is_not_called_slower() -> None:
+    level = {0.0: 2.0, 0.9: 1.0}
+    record = known_record(sparsities=(0.0, 0.9), lipschitz=lambda s, *_: level[s])
+    (sentence,) = answer_sentences(explain(record))
+    assert "L is 0.5 [" in sentence
+    assert "0.25 [" in sentence
+    assert sentence.endswith("times as large (fewer steps, not more).")
+    assert "fewer steps" not in answer_sentences(explain(known_record()))[-1]
+
+
+def test_the_noise_scale_agrees_with_the_summarys() -> None:
+    for own in explain(known_record()).sparsities:
+        assert own.noise.whole is not None
+        assert own.noise.whole.value == pytest.approx(own.summary.noise_scale)
 
 
 def test_the_lines_without_an_experiment_measure_nothing_and_with_a_strange_one_say_so() -> None:

@@ -38,7 +38,7 @@ class GoalTheory:
 class NoiseComparison:
     """The noise scale, a proxy, and the critical batch sizes measured for the same sparsity."""
 
-    whole: Estimate | None  # over the whole path
+    whole: Estimate | None  # from step 0 to the last that every run has reached
     critical: tuple[tuple[float, CriticalBatchSize], ...]  # (goal error, one by each definition)
 
 
@@ -83,7 +83,7 @@ def explain(
                 summary=summary,
                 goals=tuple(_theory(record, summary, goal, steps) for goal in record.goal_errors),
                 rate=check_rate(record, summary),
-                noise=_noise(record, summary.sparsity, analysis),
+                noise=_noise(record, summary, analysis),
             )
             for summary in summaries
         ),
@@ -133,17 +133,17 @@ def _mean(each: Sequence[Convergence]) -> Convergence | None:
     )
 
 
-def _noise(record: SmoothnessRecord, sparsity: float, analysis: Analysis | None) -> NoiseComparison:
+def _noise(record: SmoothnessRecord, own: Summary, analysis: Analysis | None) -> NoiseComparison:
     curves = () if analysis is None else analysis.curves
     pruning = pruning_of(record)
     return NoiseComparison(
-        whole=noise_scale(record, sparsity),
+        whole=noise_scale(record, own.sparsity, own.until),
         critical=tuple(
             (curve.goal_error, critical)
             for curve in curves
             if curve.workload == workload_of(record)
-            and curve.sparsity == sparsity
-            and (sparsity == 0 or curve.pruning == pruning)
+            and curve.sparsity == own.sparsity
+            and (own.sparsity == 0 or curve.pruning == pruning)
             for critical in curve.critical
         ),
     )

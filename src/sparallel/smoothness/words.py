@@ -42,6 +42,8 @@ def answer_sentences(why: Why) -> list[str]:
             for own in prediction.measured
             if own.c1 is not None
         ]
+        if prediction.predicted.value < 1:
+            text += " (fewer steps, not more)"
         sentences.append(
             f"{text}; the measured curves say {', '.join(fitted)}." if fitted else f"{text}."
         )
