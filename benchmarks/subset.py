@@ -81,9 +81,10 @@ def draw(table: Table, title: str) -> Figure:
     with paper_style():
         figure, (ax,) = grid(1, columns=1, height=2.4)
         entitle(figure, title)
-        for sparsity, look in looks.items():
+        for number, (sparsity, look) in enumerate(looks.items()):
             own = [row for row in rows if row["sparsity"] == sparsity]
-            sizes = [float(row["examples"] or 1) for row in own]
+            # Nudged apart, so that bars at one size do not hide each other.
+            sizes = [float(row["examples"] or 1) * 1.04**number for row in own]
             values = [float(row["lipschitz"] or 0) for row in own]
             bars = [2 * float(row["error"] or 0) for row in own]
             ax.errorbar(
