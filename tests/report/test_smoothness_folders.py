@@ -98,7 +98,7 @@ def test_the_command_ends_with_the_theory_and_its_json_has_the_predictions(
     (expected,) = predict(load_smoothness(folder))
     assert found["predictions"][0]["predicted"]["value"] == expected.predicted.value
     other = _invoke(
-        *again, "--out", tmp_path / "o", "--set", "optimizer=sgd", "--experiment", experiment
+        *again, "--out", tmp_path / "o", "--set", "optimizer=nesterov", "--experiment", experiment
     )
     assert isinstance(other.exception, SpecError)
     assert "another workload" in str(other.exception)

@@ -176,9 +176,10 @@ def _page(
     if plane is not None:
         plotted = trial_map_table(studies)
         yield Plan(f"trial-map-{name}", plotted, partial(draw_trial_map, plotted, plane, title))
+    plain = metaparameter_table(studies)
     for dimension in studies[0].space:
-        own = limits if dimension.name == "learning_rate" else {}
-        steps = metaparameter_table(studies, own)
+        limited = limits and dimension.name == "learning_rate"
+        steps = metaparameter_table(studies, limits) if limited else plain
         yield Plan(
             f"{slug(dimension.name)}-{name}",
             steps,
