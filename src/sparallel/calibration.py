@@ -80,8 +80,8 @@ class Calibrate:
             seconds.append(_seconds(step))
         margins = torch.from_numpy(bench.guessed_margins).clone()
         limit = min(128, len(margins) // 2)
-        seen = bench.check(flat.network, margins, limit).seen
-        check = _seconds(lambda: bench.check(flat.network, margins, limit)) / seen
+        seen = bench.check(flat.outputs, margins, limit).seen
+        check = _seconds(lambda: bench.check(flat.outputs, margins, limit)) / seen
         return Speed(tuple(seconds), check)
 
     def _mask(self, values: torch.Tensor) -> NDArray[np.bool_] | None:

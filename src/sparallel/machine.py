@@ -58,9 +58,12 @@ def numerics(device: str) -> str:
     """What the bits of a training run depend on, beside the run itself."""
     import torch
 
+    from sparallel.kernels.library import instruction_set
+
     where = cpu_model() if device == "cpu" else torch.cuda.get_device_name()
     capability = torch.backends.cpu.get_cpu_capability()
-    return f"{__version__}|torch {torch.__version__}|{where}|{capability}"
+    kernels = instruction_set() or "no"
+    return f"{__version__}|torch {torch.__version__}|{where}|{capability}|{kernels} kernels"
 
 
 def description() -> dict[str, object]:

@@ -31,5 +31,6 @@ void check_convolution(int round);
 void check_linear(int round);
 void check_average(int round);
 void check_layout(int round);
+void check_pooled(int round);
 
 #endif

@@ -73,6 +73,7 @@ int main(int count, char **arguments) {
             check_linear(round);
             check_average(round);
             check_layout(round);
+            check_pooled(round);
         }
         if (set) printf("%s (%d lanes): %d rounds agree\n", set->name, set->lanes, rounds);
     }

@@ -1,10 +1,12 @@
-"""Sparse training that pays: native layers which compute with the kept weights only.
+"""Native layers: sparse ones, which compute with the kept weights only, and dense ones that pool.
 
-`sparsify` swaps them into a pruned network; `available` says whether they can run here.
+`sparsify` swaps sparse layers into a pruned network, `fastest` finds the quickest way through a
+dense one; `available` says whether they can run here.
 """
 
 from sparallel.kernels.layers import SparseConv2d, SparseLinear
 from sparallel.kernels.library import KernelsError, available, instruction_set, why_not
+from sparallel.kernels.planner import fastest
 from sparallel.kernels.sparsify import Mode, SparseNetwork, sparsify
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "SparseLinear",
     "SparseNetwork",
     "available",
+    "fastest",
     "instruction_set",
     "sparsify",
     "why_not",

@@ -78,6 +78,33 @@ def is_2x2_max_pool(node: fx.Node, root: nn.Module) -> bool:
     return all(name in allowed and value in allowed[name] for name, value in settings.items())
 
 
+def pool_and_relu_behind(node: fx.Node, root: nn.Module) -> list[fx.Node]:
+    """The 2x2 max-pool and the ReLU, in either order, that alone use this node's value."""
+    found: list[fx.Node] = []
+    while len(found) < 2 and len(node.users) == 1:
+        node = next(iter(node.users))
+        found.append(node)
+    if len(found) < 2:
+        return []
+    for relu, pool in (found, found[::-1]):
+        if is_relu(relu, root) and is_2x2_max_pool(pool, root):
+            return found
+    return []
+
+
+def is_plain_conv(module: nn.Module | None) -> bool:
+    """A Conv2d that computes what its class says: no groups, dilation, hooks or other types."""
+    if not isinstance(module, nn.Conv2d) or type(module).forward is not nn.Conv2d.forward:
+        return False
+    return is_plain(module) and module.groups == 1 and tuple(module.dilation) == (1, 1)
+
+
+def is_plain(module: nn.Module) -> bool:
+    """A layer without hooks whose parameters are float32 in this machine's memory."""
+    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
+    return not hooks and all(p.dtype == torch.float32 and p.is_cpu for p in module.parameters())
+
+
 def is_2x2_average(node: fx.Node, root: nn.Module) -> bool:
     """The average pool that has a kernel of its own."""
     module = module_of(node, root)

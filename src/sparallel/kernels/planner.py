@@ -3,13 +3,14 @@
 The network's computation is traced once, and a second one is written from it in which sparse
 layers, ReLUs, sums and pools pass blocked tensors to each other; conversions stand only where
 something else needs the plain layout. ReLUs, zero padding and 2x2 max-pools next to a sparse
-convolution become part of it. What cannot be traced, or computes differently from call to call,
-runs layer by layer, each converting.
+convolution become part of it, and so do the max-pool and the ReLU behind a dense one. What cannot
+be traced, or computes differently from call to call, runs layer by layer, each converting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,8 @@ from torch.nn import functional
 from sparallel.kernels import operations
 from sparallel.kernels.functions import average, enter, leave
 from sparallel.kernels.layers import NO_PADDING, SparseConv2d, SparseLayer, SparseLinear
+from sparallel.kernels.library import available
+from sparallel.kernels.pooled import conv_pool_relu
 from sparallel.kernels.tracing import trace
 
 Run = Callable[..., Any]
@@ -39,8 +42,12 @@ def pool_blocked(pooling: str | nn.Module, blocked: Tensor, *args: Any, **named:
 
 
 def plan_network(root: nn.Module) -> tuple[Run, str] | None:
-    """The planned forward function of (root, inputs...) and its source; None if not traceable."""
-    if not any(isinstance(module, SparseLayer) for module in root.modules()):
+    """The planned forward function of (root, inputs...) and its source.
+
+    None if there is nothing to plan, or the network cannot be traced.
+    """
+    worth = (SparseLayer, nn.Conv2d)
+    if not available() or not any(isinstance(module, worth) for module in root.modules()):
         return None
     graph = trace(root)
     if graph is None:
@@ -50,6 +57,27 @@ def plan_network(root: nn.Module) -> tuple[Run, str] | None:
     exec(compile(code.src, "<planned network>", "exec"), space)
     run: Run = space["forward"]
     return run, code.src
+
+
+def fastest(network: nn.Module) -> Run:
+    """What a dense network computes, by the fastest way known; on another device, its own."""
+    planned = plan_network(network)
+    return network if planned is None else partial(planned[0], network)
+
+
+def _pooled(node: fx.Node, root: nn.Module) -> list[fx.Node]:
+    """The pool and the ReLU behind a dense convolution, where all three can be one function."""
+    conv = operations.module_of(node, root)
+    if not isinstance(conv, nn.Conv2d) or not operations.is_plain_conv(conv):
+        return []
+    plain = tuple(conv.stride) == (1, 1) and conv.padding in ((0, 0), "valid")
+    return operations.pool_and_relu_behind(node, root) if plain else []
+
+
+def pooled_convolutions(root: nn.Module) -> set[str]:
+    """The names of the dense convolutions that would become one function with their pool."""
+    graph = trace(root)
+    return set() if graph is None else {str(n.target) for n in graph.nodes if _pooled(n, root)}
 
 
 class _Rewriter:
@@ -90,6 +118,9 @@ class _Rewriter:
         module = operations.module_of(node, self.root)
         if isinstance(module, SparseConv2d):
             return self._convolution(node)
+        if isinstance(module, nn.Conv2d) and (behind := _pooled(node, self.root)):
+            self._plain[behind[-1]] = self._pooled_convolution(node, module)
+            return [node, *behind]
         if isinstance(module, SparseLinear) and self._linear(node):
             return [node]
         if node.all_input_nodes and node.all_input_nodes[0] in self._blocked:
@@ -112,7 +143,7 @@ class _Rewriter:
             assert before is not None
             relu, source = True, before
         settings: dict[str, Any] = {"blocked": True}
-        done = [node, *self._pool_behind(node)]
+        done = [node, *operations.pool_and_relu_behind(node, self.root)]
         if len(done) > 1:
             settings["pool"] = True
         if relu:
@@ -123,18 +154,12 @@ class _Rewriter:
         self._set(done[-1], value, source)
         return done
 
-    def _pool_behind(self, node: fx.Node) -> list[fx.Node]:
-        """The max-pool and ReLU, in either order, that alone use this node's value."""
-        found: list[fx.Node] = []
-        while len(found) < 2 and len(node.users) == 1:
-            node = next(iter(node.users))
-            found.append(node)
-        if len(found) < 2:
-            return []
-        for relu, pool in (found, found[::-1]):
-            if operations.is_relu(relu, self.root) and operations.is_2x2_max_pool(pool, self.root):
-                return found
-        return []
+    def _pooled_convolution(self, node: fx.Node, conv: nn.Conv2d) -> fx.Node:
+        source = node.args[0]
+        assert isinstance(source, fx.Node)
+        weight = self.planned.get_attr(f"{node.target}.weight")
+        bias = None if conv.bias is None else self.planned.get_attr(f"{node.target}.bias")
+        return self.planned.call_function(conv_pool_relu, (self.plain(source), weight, bias))
 
     def _linear(self, node: fx.Node) -> bool:
         source = node.args[0]

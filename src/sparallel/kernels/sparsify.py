@@ -12,17 +12,21 @@ from torch import Tensor, nn
 
 from sparallel.kernels.layers import SparseConv2d, SparseLayer, SparseLinear
 from sparallel.kernels.library import KernelsError, available, why_not
-from sparallel.kernels.planner import Run, plan_network
+from sparallel.kernels.operations import is_plain, is_plain_conv
+from sparallel.kernels.planner import Run, plan_network, pooled_convolutions
+from sparallel.kernels.pooled import FEW_INPUTS
 
 Mode = Literal["auto", "on", "off"]
 
 CONV_DENSITY = 0.7
+POOLED_CONV_DENSITY = 0.3
+FIRST_CONV_DENSITY = 0.75
 LINEAR_DENSITY = 0.35
-"""Densities up to which a sparse layer is the faster one (benchmarks/sparse.py measures them)."""
+"""Densities up to which a sparse layer is the faster one (benchmarks/sparse.py measures them).
 
-FEW_INPUTS = 64
-"""A convolution with fewer weights an output channel, as a network's first, is faster sparse at
-any density: there is too little to sum for a dense matrix product."""
+A convolution before a 2x2 max-pool and a ReLU has a fast dense way too (pooled.py), all the more
+where it has few inputs, as a network's first.
+"""
 
 
 class SparseNetwork(nn.Module):
@@ -110,21 +114,21 @@ def _inside(owner: str, name: str) -> str:
 
 def can_be_sparse(module: nn.Module) -> bool:
     """Whether the kernels compute what this layer computes."""
-    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
-    if hooks or any(p.dtype != torch.float32 or p.is_cuda for p in module.parameters()):
-        return False
-    if isinstance(module, nn.Conv2d) and type(module).forward is nn.Conv2d.forward:
-        plain = module.groups == 1 and tuple(module.dilation) == (1, 1)
-        return plain and module.padding_mode == "zeros"
-    return isinstance(module, nn.Linear) and type(module).forward is nn.Linear.forward
-
-
-def is_faster_sparse(module: nn.Module, mask: Tensor) -> bool:
-    """Whether a layer of this kind is faster sparse at the density of this mask."""
-    density = float(mask.float().mean())
     if isinstance(module, nn.Conv2d):
-        return module.weight[0].numel() < FEW_INPUTS or density <= CONV_DENSITY
-    return density <= LINEAR_DENSITY
+        return is_plain_conv(module) and module.padding_mode == "zeros"
+    linear = isinstance(module, nn.Linear) and type(module).forward is nn.Linear.forward
+    return linear and is_plain(module)
+
+
+def is_faster_sparse(module: nn.Module, mask: Tensor, pooled: bool) -> bool:
+    """Whether a layer of this kind, `pooled` or not, is faster sparse at its mask's density."""
+    density = float(mask.float().mean())
+    if not isinstance(module, nn.Conv2d):
+        return density <= LINEAR_DENSITY
+    few = module.weight[0].numel() < FEW_INPUTS
+    if pooled:
+        return density <= (FIRST_CONV_DENSITY if few else POOLED_CONV_DENSITY)
+    return few or density <= CONV_DENSITY
 
 
 def sparsify(model: nn.Module, masks: Mapping[str, Tensor], mode: Mode = "auto") -> SparseNetwork:
@@ -144,6 +148,7 @@ def sparsify(model: nn.Module, masks: Mapping[str, Tensor], mode: Mode = "auto")
                 parameter.mul_(masks[name].to(parameter))
     if mode == "off" or not available():
         return SparseNetwork(network)
+    pooled = pooled_convolutions(network)
     owners = Counter(id(p) for m in network.modules() for p in m.parameters(recurse=False))
     for name, module in list(network.named_modules()):
         mask = masks.get(_inside(name, "weight"))
@@ -151,7 +156,7 @@ def sparsify(model: nn.Module, masks: Mapping[str, Tensor], mode: Mode = "auto")
             continue
         if any(owners[id(p)] > 1 for p in module.parameters()):
             continue  # a tensor that two layers share cannot become two vectors
-        if mode == "on" or is_faster_sparse(module, mask):
+        if mode == "on" or is_faster_sparse(module, mask, name in pooled):
             layer = _sparse(module, mask, masks.get(_inside(name, "bias")))
             if not name:
                 return SparseNetwork(layer)

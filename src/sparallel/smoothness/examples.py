@@ -118,7 +118,7 @@ def evaluate(
     for chosen in torch.split(torch.arange(len(batches), device=batches.device), 4 * MICRO_BATCH):
         keep_going()
         images, labels = batches.gather(chosen)
-        outputs = arranged.flat.network(images)
+        outputs = arranged.flat.outputs(images)
         loss += float(functional.cross_entropy(outputs, labels, reduction="sum"))
         wrong += int((outputs.argmax(1) != labels).sum())
     if not np.isfinite(loss):

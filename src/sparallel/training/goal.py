@@ -8,12 +8,12 @@ gave each example, so the order is part of the trial's state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sparallel.training.batches import Batches
 from sparallel.training.hardness import margins_of
@@ -46,7 +46,7 @@ class GoalCheck:
         self.batches = batches
 
     @torch.inference_mode()
-    def __call__(self, network: nn.Module, margins: Tensor, limit: int) -> Verdict:
+    def __call__(self, network: Callable[[Tensor], Tensor], margins: Tensor, limit: int) -> Verdict:
         """Count errors, hardest first, until there are more than `limit` or none are left to see.
 
         Updates the margins of the examples it looks at.

@@ -31,7 +31,7 @@ def accumulate_gradient(
     flat.gradient.zero_()
     for chosen in torch.split(indices, MICRO_BATCH):
         images, labels = batches.gather(chosen)
-        outputs = flat.network(images)
+        outputs = flat.outputs(images)
         loss = functional.cross_entropy(outputs, labels, reduction="sum") * scale
         loss.backward()  # type: ignore[no-untyped-call]
         if seen is not None:

@@ -7,6 +7,7 @@ network's own parameters are views of it, in channels-last memory, which its con
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -27,8 +28,14 @@ def _view(flat: Tensor, shape: torch.Size) -> Tensor:
 class FlatParameters:
     """A network whose parameters and gradients are views of two flat buffers."""
 
-    def __init__(self, network: nn.Module, device: torch.device) -> None:
+    def __init__(
+        self,
+        network: nn.Module,
+        device: torch.device,
+        outputs: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
         self.network = network.to(device)
+        self.outputs = outputs or network  # what the network computes, by its fastest way
         self.size = sum(parameter.numel() for parameter in network.parameters())
         self.values = torch.zeros(self.size, device=device)
         self.gradient = torch.zeros(self.size, device=device)

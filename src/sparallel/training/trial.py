@@ -101,7 +101,7 @@ def advance(
         progress.examples_trained += trial.batch_size
         if stepping.step % trial.check_interval == 0:
             easiest = max(limits[goal] for goal, at in enumerate(arrived) if at is None)
-            verdict = bench.check(flat.network, margins, easiest)
+            verdict = bench.check(flat.outputs, margins, easiest)
             progress.checks += 1
             progress.examples_checked += verdict.seen
             for goal, kept in enumerate(reached(verdict, limits, len(bench.validation))):

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from sparallel.data import DATA_SETS
-from sparallel.kernels import Mode
+from sparallel.kernels import Mode, fastest
 from sparallel.machine import numerics
 from sparallel.models.building import build
 from sparallel.models.initialization import initialize
@@ -51,7 +51,8 @@ class Workbench:
         self.train = Batches(loaded.train, loaded, device)
         self.validation = Batches(loaded.validation, loaded, device)
         self.test = Batches(loaded.test, loaded, device)
-        self.flat = FlatParameters(build(model, source), device)
+        network = build(model, source)
+        self.flat = FlatParameters(network, device, fastest(network))
         self.check = GoalCheck(self.validation)
         guess = guessed_margins(self.train, self.validation, source.classes)
         self.guessed_margins = guess.cpu().numpy()
@@ -105,7 +106,7 @@ class Workbench:
         self.flat.load(parameters)
         check = GoalCheck(self.test)
         everything = torch.zeros(len(self.test), device=self.device)
-        verdict = check(self.flat.network, everything, limit=len(self.test))
+        verdict = check(self.flat.outputs, everything, limit=len(self.test))
         return verdict.errors / len(self.test)
 
 

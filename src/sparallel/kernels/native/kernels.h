@@ -12,6 +12,17 @@ typedef struct {
     int channels, height, width, before, after, relu;
 } averaging;
 
+/* Images that lie channels last, before a 2x2 max-pool and a ReLU. */
+typedef struct {
+    int height, width, channels;
+} pooling;
+
+/* A dense convolution without padding, stride 1, before such a pool; weights lie (channels,
+ * kernel_height, kernel_width, in_channels). */
+typedef struct {
+    int height, width, in_channels, kernel_height, kernel_width, channels;
+} pooled_conv;
+
 typedef struct {
     const char *name;
     int lanes;
@@ -32,6 +43,17 @@ typedef struct {
     void (*average_forward)(const averaging *, int blocks, const float *x, float *out);
     void (*average_backward)(const averaging *, int blocks, const float *x, const float *gradient,
                              float *to_x);
+    /* choice: one byte an output value, optional; x, out and gradients lie channels last. */
+    void (*pool_forward)(const pooling *, int examples, const float *x, float *out,
+                         uint8_t *choice);
+    /* bias, choice and the gradients wanted are optional. */
+    int (*pooled_conv_forward)(const pooled_conv *, int examples, const float *x,
+                              const float *weights, const float *bias, float *out,
+                              uint8_t *choice);
+    int (*pooled_conv_backward)(const pooled_conv *, int examples, const float *x,
+                                const float *weights, const float *gradient,
+                                const uint8_t *choice, float *to_weights, float *to_bias,
+                                float *to_x);
     /* Between (examples, size) and (blocks, size, lanes); missing examples of a block are 0. */
     void (*to_blocked)(const float *x, int examples, int size, float *out);
     void (*from_blocked)(const float *x, int examples, int size, float *out);

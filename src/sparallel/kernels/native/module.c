@@ -157,6 +157,42 @@ static PyObject *average_backward(PyObject *self, PyObject *const *args, Py_ssiz
     Py_RETURN_NONE;
 }
 
+/* pool_forward(height, width, channels, examples, x, out, choice) */
+static PyObject *pool_forward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
+    (void)self;
+    long long n[7];
+    if (!read_numbers(args, given, 7, n)) return NULL;
+    pooling s = {(int)n[0], (int)n[1], (int)n[2]};
+    kernels->pool_forward(&s, (int)n[3], at(n[4]), at(n[5]), at(n[6]));
+    Py_RETURN_NONE;
+}
+
+static pooled_conv read_pooled_conv(const long long *n) {
+    return (pooled_conv){(int)n[0], (int)n[1], (int)n[2], (int)n[3], (int)n[4], (int)n[5]};
+}
+
+/* pooled_conv_forward(height, width, in_channels, kernel_height, kernel_width, channels, examples,
+ *                    x, weights, bias, out, choice) */
+static PyObject *pooled_conv_forward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
+    (void)self;
+    long long n[12];
+    if (!read_numbers(args, given, 12, n)) return NULL;
+    pooled_conv s = read_pooled_conv(n);
+    return done(kernels->pooled_conv_forward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]), at(n[10]),
+                                            at(n[11])));
+}
+
+/* pooled_conv_backward(the same six sizes, examples, x, weights, gradient, choice, to_weights,
+ *                      to_bias, to_x) */
+static PyObject *pooled_conv_backward(PyObject *self, PyObject *const *args, Py_ssize_t given) {
+    (void)self;
+    long long n[14];
+    if (!read_numbers(args, given, 14, n)) return NULL;
+    pooled_conv s = read_pooled_conv(n);
+    return done(kernels->pooled_conv_backward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]),
+                                              at(n[10]), at(n[11]), at(n[12]), at(n[13])));
+}
+
 /* to_blocked(x, examples, size, out), from_blocked likewise */
 static PyObject *to_blocked(PyObject *self, PyObject *const *args, Py_ssize_t given) {
     (void)self;
@@ -176,10 +212,20 @@ static PyObject *from_blocked(PyObject *self, PyObject *const *args, Py_ssize_t 
 
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
-    METHOD(new_conv_plan),   METHOD(new_linear_plan),  METHOD(conv_forward),
-    METHOD(conv_backward),   METHOD(linear_forward),   METHOD(linear_backward),
-    METHOD(average_forward), METHOD(average_backward), METHOD(to_blocked),
-    METHOD(from_blocked),    {NULL, NULL, 0, NULL},
+    METHOD(new_conv_plan),
+    METHOD(new_linear_plan),
+    METHOD(conv_forward),
+    METHOD(conv_backward),
+    METHOD(linear_forward),
+    METHOD(linear_backward),
+    METHOD(average_forward),
+    METHOD(average_backward),
+    METHOD(pool_forward),
+    METHOD(pooled_conv_forward),
+    METHOD(pooled_conv_backward),
+    METHOD(to_blocked),
+    METHOD(from_blocked),
+    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

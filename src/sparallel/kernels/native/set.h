@@ -72,6 +72,10 @@ static entry *gather(const visiting_order *order, int kept, const float *values)
 
 #include "average.h"
 
+#include "pooled.h"
+
+#include "pooled_backward.h"
+
 static void to_blocked(const float *x, int examples, int size, float *out) {
     for (int first = 0; first < examples; first += LANES, out += (size_t)size * LANES) {
         int lanes = examples - first < LANES ? examples - first : LANES;
@@ -94,6 +98,17 @@ static void from_blocked(const float *x, int examples, int size, float *out) {
 }
 
 const kernel_set JOIN(kernels, SET) = {
-    SET_NAME,        LANES,           conv_forward,     conv_backward, linear_forward,
-    linear_backward, average_forward, average_backward, to_blocked,    from_blocked,
+    SET_NAME,
+    LANES,
+    conv_forward,
+    conv_backward,
+    linear_forward,
+    linear_backward,
+    average_forward,
+    average_backward,
+    pool_forward,
+    pooled_conv_forward,
+    pooled_conv_backward,
+    to_blocked,
+    from_blocked,
 };
