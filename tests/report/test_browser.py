@@ -16,7 +16,9 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from sparallel.analysis import analyse
 from sparallel.report.html import write_report
+from sparallel.smoothness.why import explain
 from tests.generated import generated_experiment
+from tests.smoothness.known import known_record
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 OPTIONS = (
@@ -41,7 +43,8 @@ def _program(*names: str) -> str:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     experiments = [generated_experiment(trials=30, repeats=2, optimizers=("momentum", "sgd"))]
-    return write_report(experiments, analyse(experiments), tmp_path_factory.mktemp("report"))
+    analysis, folder = analyse(experiments), tmp_path_factory.mktemp("report")
+    return write_report(experiments, analysis, folder, (), [explain(known_record(), analysis)])
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
@@ -87,7 +90,8 @@ def _visible_points(browser: webdriver.Chrome, selector: str) -> int:
 
 def test_every_chart_is_drawn_as_it_comes_into_view(browser: webdriver.Chrome) -> None:
     charts = browser.find_elements(By.CSS_SELECTOR, "[data-chart]")
-    assert len(charts) == 5  # two workloads' curves, one sparsity's ratio, two of subsets
+    # Two workloads' curves, one sparsity's ratio, two of subsets, L and the noise scale.
+    assert len(charts) == 7
     for chart in charts:
         selector = f"#{chart.get_attribute('id')}"
         _chart(browser, selector)
@@ -129,6 +133,19 @@ def test_hovering_a_study_shows_its_winners_metaparameters(browser: webdriver.Ch
 def _hover(browser: webdriver.Chrome, selector: str) -> str:
     texts = browser.find_elements(By.CSS_SELECTOR, f"{selector} .hoverlayer .hovertext")
     return " ".join(str(text.get_attribute("textContent")) for text in texts)
+
+
+def test_the_steps_of_a_chart_along_training_switch_to_a_log_axis(
+    browser: webdriver.Chrome,
+) -> None:
+    chart = "#chart-lipschitz-0"
+    _chart(browser, chart)
+    kind = f"return document.querySelector('{chart}').layout.xaxis.type"
+    assert browser.execute_script(kind) == "linear"
+    buttons = browser.find_elements(By.CSS_SELECTOR, f"{chart} .updatemenu-button")
+    assert [button.text for button in buttons] == ["linear steps", "log steps"]
+    ActionChains(browser).move_to_element(buttons[1]).click().perform()
+    _wait(browser, lambda b: b.execute_script(kind) == "log")
 
 
 def test_the_legend_switches_a_sparsity_off_and_on(browser: webdriver.Chrome) -> None:

@@ -1,4 +1,4 @@
-"""`sparallel report`: the figures and the report of one or more experiment folders."""
+"""`sparallel report`: the figures and the report of experiment and smoothness folders."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn
 
 from sparallel.errors import StoreError
+from sparallel.smoothness.finding import holds_smoothness, smoothness_beside
+from sparallel.smoothness.reading import load_smoothness
 from sparallel.store.reading import load_experiment
 
 
@@ -20,7 +22,10 @@ def report(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DIR...", help="Experiment folders; several are combined.", show_default=False
+            metavar="DIR...",
+            help="Experiment folders and smoothness folders; several are combined. "
+            "The smoothness in DIR/smoothness is found by itself.",
+            show_default=False,
         ),
     ],
     out: Annotated[
@@ -37,27 +42,40 @@ def report(
     from sparallel.figures import draw_all
     from sparallel.figures.draw import plan_figures
     from sparallel.report.html import write_report
+    from sparallel.smoothness.why import explain
+    from sparallel.smoothness.words import answer_sentences
 
-    distinct = list({folder.resolve(): folder for folder in folders}.values())
-    experiments = [load_experiment(folder) for folder in distinct]
+    measured = [folder for folder in folders if not holds_smoothness(folder)]
+    beside = [own for folder in measured if (own := smoothness_beside(folder)) is not None]
+    explored = [folder for folder in folders if holds_smoothness(folder)]
+    experiments = [load_experiment(folder) for folder in _distinct(measured)]
     target = out or folders[0] / "report"
     analysis = analyse(experiments)
+    why = [explain(load_smoothness(own), analysis) for own in _distinct([*beside, *explored])]
     try:
         drawn = []
         if figures:
             workers = min(3, os.cpu_count() or 1)  # each holds about 200 MB
-            planned = sum(1 for _ in plan_figures(experiments, analysis))
+            planned = sum(1 for _ in plan_figures(experiments, analysis, why))
             with _progress(planned) as say:
-                drawn = draw_all(experiments, analysis, target / "figures", say, workers=workers)
-        path = write_report(experiments, analysis, target, drawn)
+                drawn = draw_all(
+                    experiments, analysis, target / "figures", say, workers=workers, why=why
+                )
+        path = write_report(experiments, analysis, target, drawn, why)
     except OSError as error:
         raise StoreError(
             f"The report cannot be written to {target} ({error.strerror}): "
             "name another folder with --out."
         ) from error
-    for sentence in analysis.answer:
+    reasons = [sentence for own in why for sentence in answer_sentences(own)]
+    for sentence in (*(analysis.answer if experiments else ()), *reasons):
         typer.echo(sentence)
     typer.echo(path)
+
+
+def _distinct(folders: list[Path]) -> list[Path]:
+    """Each folder once, however it is spelled."""
+    return list({folder.resolve(): folder for folder in folders}.values())
 
 
 @contextmanager

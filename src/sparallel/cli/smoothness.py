@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from sparallel.analysis import analyse
 from sparallel.cli import options
 from sparallel.cli.smoothness_table import document, print_summary
 from sparallel.cli.stopping import conclude, say_once_where_kernels_are_off, stop_signals
 from sparallel.smoothness.asking import plan_of
+from sparallel.smoothness.prediction import predict
 from sparallel.smoothness.reading import load_smoothness
+from sparallel.smoothness.words import theory_lines
+from sparallel.store.reading import load_experiment
 
 
 def smoothness(
@@ -106,7 +111,13 @@ def smoothness(
         )
     conclude(report, stops, "run", "some points are missing")
     record = load_smoothness(out)
+    beside = None if measured is None else load_experiment(measured)
     if json_:
-        typer.echo(json.dumps(document(record), indent=2))
-    else:
-        print_summary(record, Console())
+        predictions = predict(record, None if beside is None else analyse([beside]))
+        whole = {**document(record), "predictions": [asdict(p) for p in predictions]}
+        typer.echo(json.dumps(whole, indent=2))
+        return
+    console = Console()
+    print_summary(record, console)
+    for line in theory_lines(record, beside):
+        console.print(line, highlight=False, markup=False)

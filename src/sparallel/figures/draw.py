@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,13 +15,18 @@ from matplotlib.figure import Figure
 
 from sparallel.analysis import Analysis, WorkloadKey
 from sparallel.figures.files import distinct_names, save, slug
+from sparallel.figures.gradient_noise import draw_gradient_noise, gradient_noise_table
+from sparallel.figures.lipschitz import draw_lipschitz, lipschitz_table
 from sparallel.figures.metaparameters import draw_metaparameter, metaparameter_table
 from sparallel.figures.optimizers import draw_optimizers, optimizers_table
 from sparallel.figures.ratio import draw_ratio, ratio_table
 from sparallel.figures.scaling import draw_scaling, scaling_table
+from sparallel.figures.training_logs import draw_training_logs, training_logs_table
 from sparallel.figures.trial_map import draw_trial_map, trial_map_plane, trial_map_table
 from sparallel.figures.trials import is_drawn, pages
 from sparallel.records import ExperimentRecord, StudyRecord
+from sparallel.smoothness.prediction import workload_of
+from sparallel.smoothness.why import Why
 from sparallel.tabular import Table
 
 Item = TypeVar("Item")
@@ -44,6 +49,7 @@ def draw_all(
     progress: Callable[[str], None] | None = None,
     *,
     workers: int = 1,
+    why: Sequence[Why] = (),
 ) -> list[Path]:
     """Write every figure as png, svg, pdf and csv, and return the files, in order.
 
@@ -51,7 +57,7 @@ def draw_all(
     be imported, as `multiprocessing` asks.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    plans = list(plan_figures(experiments, analysis))
+    plans = list(plan_figures(experiments, analysis, why))
     written: list[Path] = []
     with ExitStack() as stack:
         run: Callable[..., Iterable[list[Path]]] = map
@@ -70,7 +76,9 @@ def _write(plan: Plan, folder: Path) -> list[Path]:
     return save(plan.draw(), plan.data, folder, plan.name)
 
 
-def plan_figures(experiments: Sequence[ExperimentRecord], analysis: Analysis) -> Iterator[Plan]:
+def plan_figures(
+    experiments: Sequence[ExperimentRecord], analysis: Analysis, why: Sequence[Why] = ()
+) -> Iterator[Plan]:
     """The figures there are data for, lazily: a figure is drawn only when asked."""
     yield from _scaling(analysis)
     yield from _optimizers(analysis)
@@ -79,7 +87,9 @@ def plan_figures(experiments: Sequence[ExperimentRecord], analysis: Analysis) ->
         yield Plan("ratio", ratios, partial(draw_ratio, ratios, "What sparsity costs in steps"))
     for experiment, name in zip(experiments, distinct_names(experiments), strict=True):
         prefix = f"{slug(name)}-" if len(experiments) > 1 else ""
-        yield from _search(experiment, prefix)
+        yield from _search(experiment, prefix, why)
+    for own, name in zip(why, distinct_names([own.record for own in why]), strict=True):
+        yield from _smoothness(own, f"{slug(name)}-" if len(why) > 1 else "")
 
 
 def _scaling(analysis: Analysis) -> Iterator[Plan]:
@@ -113,7 +123,37 @@ def _optimizers(analysis: Analysis) -> Iterator[Plan]:
         )
 
 
-def _search(experiment: ExperimentRecord, prefix: str) -> Iterator[Plan]:
+def _smoothness(why: Why, prefix: str) -> Iterator[Plan]:
+    """Figures 4 and 6 and the gradient's noise, of one smoothness folder."""
+    record = why.record
+    name = f"{prefix}{slug(str(workload_of(record)))}"
+    seeds = len({path.seed for path in record.paths})
+    runs = f"{seeds} seeds" if seeds > 1 else "one seed"
+    title = f"{workload_of(record)}, batch size {record.batch_size:,}, {runs}"
+    lipschitz = lipschitz_table(why)
+    if lipschitz.rows:
+        yield Plan(f"lipschitz-{name}", lipschitz, partial(draw_lipschitz, lipschitz, title))
+    logs = training_logs_table(why)
+    if logs.rows:
+        draw = partial(draw_training_logs, logs, title, record.goal_errors)
+        yield Plan(f"training-logs-{name}", logs, draw)
+    noise = gradient_noise_table(why)
+    if any(kind == "along training" for kind in noise.column("kind")):
+        yield Plan(f"gradient-noise-{name}", noise, partial(draw_gradient_noise, noise, title))
+
+
+def _rate_limits(workload: WorkloadKey, why: Sequence[Why]) -> dict[float, float]:
+    """1/L by sparsity, where smoothness was measured on this workload; the first folder's."""
+    limits: dict[float, float] = {}
+    for own in why:
+        if workload_of(own.record) == workload:
+            for each in own.sparsities:
+                if each.rate is not None:
+                    limits.setdefault(each.sparsity, each.rate.limit)
+    return limits
+
+
+def _search(experiment: ExperimentRecord, prefix: str, why: Sequence[Why]) -> Iterator[Plan]:
     tried = [s for s in experiment.studies if any(is_drawn(t.status) for t in s.trials)]
     groups = _grouped(
         tried, lambda s: (s.data, s.model, s.optimizer, s.schedule, s.goal_error, s.seed)
@@ -126,16 +166,20 @@ def _search(experiment: ExperimentRecord, prefix: str) -> Iterator[Plan]:
         parts = pages(studies)
         for number, page in enumerate(parts, 1):
             ending = f"-{number}" if len(parts) > 1 else ""
-            yield from _page(page, title, f"{name}{ending}")
+            yield from _page(page, title, f"{name}{ending}", _rate_limits(workload, why))
 
 
-def _page(studies: Sequence[StudyRecord], title: str, name: str) -> Iterator[Plan]:
+def _page(
+    studies: Sequence[StudyRecord], title: str, name: str, limits: Mapping[float, float]
+) -> Iterator[Plan]:
     plane = trial_map_plane(studies[0])
     if plane is not None:
         plotted = trial_map_table(studies)
         yield Plan(f"trial-map-{name}", plotted, partial(draw_trial_map, plotted, plane, title))
-    steps = metaparameter_table(studies)
+    plain = metaparameter_table(studies)
     for dimension in studies[0].space:
+        limited = limits and dimension.name == "learning_rate"
+        steps = metaparameter_table(studies, limits) if limited else plain
         yield Plan(
             f"{slug(dimension.name)}-{name}",
             steps,

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from sparallel.figures.style import paper_style
 from sparallel.records import ExperimentRecord
+from sparallel.smoothness.records import SmoothnessRecord
 from sparallel.tabular import Table, write_csv
 
 FORMATS = ("png", "svg", "pdf")
@@ -29,8 +30,8 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.") or "unnamed"
 
 
-def distinct_names(experiments: Sequence[ExperimentRecord]) -> list[str]:
-    """The experiments' names, numbered where two folders hold experiments of one name."""
+def distinct_names(experiments: Sequence[ExperimentRecord | SmoothnessRecord]) -> list[str]:
+    """The folders' names, numbered where two folders hold experiments of one name."""
     seen: Counter[str] = Counter()
     names = []
     for experiment in experiments:

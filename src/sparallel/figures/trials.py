@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ _STAR: dict[str, Any] = {
     "markeredgecolor": "black",
     "markeredgewidth": 0.5,
 }
+_LIMIT: dict[str, Any] = {"color": "black", "linestyle": "--", "linewidth": 0.8, "zorder": 1.5}
 # Drawn in this order: the rare and the decisive come last, on top. Others have no result to draw.
 _ORDER = (Status.BEATEN, Status.INCOMPLETE, Status.INFEASIBLE, Status.COMPLETE)
 
@@ -76,8 +77,12 @@ def draw_panels(
     labels: tuple[str, str],
     place: Callable[[Row], tuple[float, float]],
     axes_of: Callable[[Axes], None],
+    limits: Mapping[float, float] | None = None,
 ) -> Figure:
-    """A panel a study, batch sizes down and sparsities across, a mark a trial."""
+    """A panel a study, batch sizes down and sparsities across, a mark a trial.
+
+    `limits` are upright lines, one a sparsity: 1/L of its network.
+    """
     rows = list(table.records())
     batch_sizes = sorted({int(row["batch_size"] or 0) for row in rows})
     sparsities = sorted({float(row["sparsity"] or 0) for row in rows})
@@ -96,9 +101,11 @@ def draw_panels(
                 heading = f"B = {batch_size}, {sparsity_in_words(sparsity)}"
                 ax.set_title(f"{heading}{_remark(own)}", fontsize=6.5, pad=2)
                 _marks(ax, own or [], place)
+                if limits and sparsity in limits:
+                    ax.axvline(limits[sparsity], **_LIMIT)
         figure.supxlabel(labels[0], y=0.34 / figure.get_figheight(), va="bottom", fontsize=8)
         figure.supylabel(labels[1], x=0.08 / figure.get_figwidth(), fontsize=8)
-        _status_legend(figure, {str(row["status"]) for row in rows})
+        _status_legend(figure, {str(row["status"]) for row in rows}, limited=bool(limits))
     return figure
 
 
@@ -134,7 +141,7 @@ def _marks(ax: Axes, rows: list[Row], place: Callable[[Row], tuple[float, float]
         ax.plot(*zip(*best, strict=True), "*", **_STAR)
 
 
-def _status_legend(figure: Figure, present: set[str]) -> None:
+def _status_legend(figure: Figure, present: set[str], *, limited: bool) -> None:
     handles = [
         Line2D(
             [],
@@ -150,12 +157,20 @@ def _status_legend(figure: Figure, present: set[str]) -> None:
     ]
     if Status.COMPLETE in present:
         handles.append(Line2D([], [], linestyle="", marker="*", label="best", **_STAR))
+    if limited:
+        handles.append(Line2D([], [], label="1/L, mean along training", **_LIMIT))
     figure.legend(handles=handles, loc="lower center", ncol=len(handles), columnspacing=1.0)
 
 
-def metaparameter_axis(ax: Axes, dimension: DimensionRecord, along: str) -> None:
-    """Scale, limits and ticks of the axis ("x" or "y") that shows a metaparameter."""
-    ends = sorted((shown(dimension, dimension.low), shown(dimension, dimension.high)))
+def metaparameter_axis(
+    ax: Axes, dimension: DimensionRecord, along: str, also: Iterable[float] = ()
+) -> None:
+    """Scale, limits and ticks of the axis ("x" or "y") that shows a metaparameter.
+
+    The axis is as long as the searched range, and longer where it should hold `also`.
+    """
+    ends = sorted((shown(dimension, dimension.low), shown(dimension, dimension.high), *also))
+    ends = [ends[0], ends[-1]]
     axis = ax.xaxis if along == "x" else ax.yaxis
     limit = ax.set_xlim if along == "x" else ax.set_ylim
     if dimension.scale == "linear":

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sparallel.analysis import Analysis
 from sparallel.report.markup import Html, bullets, element, notice, section, together
+from sparallel.smoothness.prediction import workload_of
+from sparallel.smoothness.why import Why
+from sparallel.smoothness.words import answer_sentences
 
 
-def answer_section(analysis: Analysis) -> Html:
-    """The sentences of the analysis, by workload where there are several."""
+def answer_section(analysis: Analysis, why: Sequence[Why] = ()) -> Html:
+    """The sentences of the analysis, by workload where there are several, then the reasons."""
     warnings = dict.fromkeys(
         [
             *analysis.warnings,
@@ -17,10 +22,20 @@ def answer_section(analysis: Analysis) -> Html:
     return section(
         "answer",
         "The answer",
-        _sentences(analysis),
+        _sentences(analysis) if analysis.curves or not why else None,
+        *(_reasons(own) for own in why),
         notice("missing", "What is missing", analysis.missing),
         notice("warning", "Read with care", list(warnings)),
     )
+
+
+def _reasons(why: Why) -> Html:
+    """What smoothness says, in a card; its section has the numbers."""
+    # The highest sparsity, where the effect is clearest, stands for the others here.
+    sentences = answer_sentences(why)[-1:] or ["Too little is measured to say why."]
+    more = element("p", element("a", "All sparsities, and the numbers", href="#why"), class_="fine")
+    heading = element("h3", f"Why ({workload_of(why.record)})")
+    return element("div", heading, bullets(sentences), more, class_="card")
 
 
 def _sentences(analysis: Analysis) -> Html:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sparallel.analysis import Ratio, SubsetCurve, WorkloadKey, sparsity_in_words
 from sparallel.figures.style import Look, series_look, sparsity_looks
+from sparallel.report.markup import Html, element
 
 Trace = dict[str, Any]
 SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
@@ -30,6 +31,23 @@ class Chart:
     caption: str
     data: list[Trace]
     layout: dict[str, Any]
+
+
+def chart_figure(chart: Chart, heading: str = "h3") -> Html:
+    """The chart's place in the page, which report.js fills as it comes near."""
+    return element(
+        "figure",
+        element(heading, chart.title),
+        element(
+            "div",
+            class_="chart",
+            id=f"chart-{chart.id}",
+            data_chart=chart.id,
+            role="group",
+            aria_label=f"Chart: {chart.title}",
+        ),
+        element("figcaption", chart.caption),
+    )
 
 
 def ratio_charts(ratios: Sequence[Ratio]) -> list[Chart]:

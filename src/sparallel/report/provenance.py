@@ -10,6 +10,7 @@ from urllib.parse import quote
 from sparallel.analysis import Analysis, BorderVerdict, sparsity_in_words
 from sparallel.records import ExperimentRecord
 from sparallel.report.markup import Html, element, section, table, together
+from sparallel.smoothness.records import SmoothnessRecord
 
 _PROTOCOL = (
     ("Study", "one batch size and sparsity of a workload (data, model, optimizer, schedule)."),
@@ -99,8 +100,8 @@ def protocol_section(analysis: Analysis) -> Html:
     return section("protocol", "Protocol", element("dl", listed))
 
 
-def provenance_section(experiments: Sequence[ExperimentRecord]) -> Html:
-    """Each experiment's resolved specification and every run of the command."""
+def provenance_section(experiments: Sequence[ExperimentRecord | SmoothnessRecord]) -> Html:
+    """Each folder's resolved specification and every run of the command."""
     return section(
         "provenance",
         "Provenance",

@@ -107,6 +107,8 @@ def _metaparameters(
     if measured is not None:
         winner = winning_metaparameters(experiment, load_experiment(measured), batch_size)
         chosen = {**winner, **chosen}
+    for name, value in chosen.items():
+        _check_reasonable(name, value)
     momentum = chosen.get("momentum", OTHERS["momentum"]) if "momentum" in needed else 0.0
     default = {**OTHERS, "learning_rate": LEARNING_RATE * (1 - momentum)}
     missing = [name for name in needed if name not in chosen and name not in default]
@@ -116,10 +118,7 @@ def _metaparameters(
             f"--metaparameters must give {' and '.join(missing)}, for which there is no default: "
             f"--metaparameters {example}."
         )
-    complete = {name: chosen.get(name, default.get(name, math.nan)) for name in needed}
-    for name, value in complete.items():
-        _check_reasonable(name, value)
-    return complete
+    return {name: chosen[name] if name in chosen else default[name] for name in needed}
 
 
 def _parsed(text: str, needed: tuple[str, ...]) -> dict[str, float]:
