@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 
-import sparallel.training.trial as trial_module
 from sparallel.data import DATA_SETS
 from sparallel.data.source import data_folder
 from sparallel.loading import load_spec
 from sparallel.machine import cores, cpu_model
 from sparallel.models import MODELS
+from sparallel.training import stepping
 from sparallel.training.trial import Trial, advance, start
 from sparallel.training.workbench import workbench
 
@@ -50,7 +50,7 @@ def shares(trial: Trial, steps: int, data_dir: Path) -> dict[str, float]:
     state = start(trial, bench)
     state, _ = advance(trial, state, 1, bench)
     gather, check = bench.train.gather, bench.check
-    gradient, optimizers = trial_module.accumulate_gradient, trial_module.OPTIMIZERS
+    gradient, optimizers = stepping.accumulate_gradient, stepping.OPTIMIZERS
     optimizer = optimizers.get(trial.optimizer)
 
     class Timed:
@@ -62,15 +62,15 @@ def shares(trial: Trial, steps: int, data_dir: Path) -> dict[str, float]:
 
     bench.train.gather = timed("data", gather)  # type: ignore[method-assign]
     bench.check = timed("goal check", check)  # type: ignore[assignment]
-    trial_module.accumulate_gradient = timed("gradient and data", gradient)
-    trial_module.OPTIMIZERS = Choice  # type: ignore[assignment]
+    stepping.accumulate_gradient = timed("gradient and data", gradient)
+    stepping.OPTIMIZERS = Choice  # type: ignore[assignment]
     try:
         began = time.perf_counter()
         advance(trial, state, steps, bench)
         total = time.perf_counter() - began
     finally:
         bench.train.gather, bench.check = gather, check  # type: ignore[method-assign]
-        trial_module.accumulate_gradient, trial_module.OPTIMIZERS = gradient, optimizers
+        stepping.accumulate_gradient, stepping.OPTIMIZERS = gradient, optimizers
     parts = {
         "gradient": spent["gradient and data"] - spent["data"],
         "goal check": spent["goal check"],

@@ -177,7 +177,7 @@ def compare_layer(
     layer = copy.deepcopy(layer).to(memory_format=torch.channels_last)
 
     def pooled(x: Tensor) -> Tensor:
-        out: Tensor = conv_pool_relu(x, layer.weight, layer.bias) if pool else layer(x)
+        out: Tensor = conv_pool_relu(layer, x) if pool else layer(x)
         return out
 
     dense = backward_of(pooled, x.contiguous(memory_format=torch.channels_last))

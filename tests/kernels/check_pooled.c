@@ -39,12 +39,16 @@ void check_pooled(int round) {
     uint8_t *choice = malloc(count + 1), *same = malloc(count + 1);
     double *e_full = convolved(&s, examples, &x, &weights, &bias), *e_out = zeros(count);
     double *e_x = zeros(x.count), *e_weights = zeros(weights.count), *e_bias = zeros(bias.count);
-    int status = set->pooled_conv_forward(&s, examples, x.at, weights.at, bias.at, out.at, choice);
+    int status = set->pooled_conv_forward(&s, examples, x.at, weights.at, bias.at, again.at, NULL);
+    status |= set->pooled_conv_forward(&s, examples, x.at, weights.at, bias.at, out.at, choice);
+    same_bits("output without its choice", round, &again, &out);
     for (size_t i = 0; i < full.count; i++) full.at[i] = (float)e_full[i];
     pooling p = {height, width, s.channels};
     set->pool_forward(&p, examples, full.at, again.at, same);
     status |= set->pooled_conv_backward(&s, examples, x.at, weights.at, gradient.at, same,
                                         to_weights.at, to_bias.at, to_x.at);
+    status |= set->pooled_conv_backward(&s, examples, x.at, weights.at, gradient.at, same, NULL,
+                                        NULL, NULL);
     if (status) fail("memory", round);
     for (size_t i = 0; i < count; i++) {
         int c = (int)(i % s.channels), column = (int)(i / s.channels % (width / 2));
@@ -57,6 +61,7 @@ void check_pooled(int round) {
             if (value > (best == 4 ? 0 : (float)e_out[i])) e_out[i] = value, best = q;
         }
         if (same[i] != best) fail("the pool's choice", round);
+        if (choice[i] != best && fabs(e_out[i] - out.at[i]) > 2e-5) fail("the choice", round);
         if (best == 4) continue;
         e_bias[c] += gradient.at[i];
         for (int t = 0; t < taps; t++) {

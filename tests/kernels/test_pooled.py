@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+
 import hypothesis.strategies as st
+import pytest
 import torch
 from hypothesis import given, settings
 from torch import Tensor, nn
@@ -15,18 +18,8 @@ from sparallel.models.simple_cnn import SimpleCNN
 from tests.kernels.test_layers import assert_close
 
 
-def plainly(images: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return functional.max_pool2d(functional.conv2d(images, weight, bias), 2).relu()
-
-
-def random_tensors(
-    shape: tuple[int, int, int, int], channels: int, kernel: tuple[int, int], bias: bool
-) -> list[Tensor | None]:
-    return [
-        torch.randn(shape).requires_grad_(),
-        torch.randn(channels, shape[1], *kernel).requires_grad_(),
-        torch.randn(channels).requires_grad_() if bias else None,
-    ]
+def plainly(conv: nn.Conv2d, images: Tensor) -> Tensor:
+    return functional.max_pool2d(conv(images), 2).relu()
 
 
 @settings(max_examples=120, deadline=None)
@@ -51,43 +44,94 @@ def test_outputs_and_gradients_are_those_of_the_three_layers(
     seed: int,
 ) -> None:
     torch.manual_seed(seed)
-    given = random_tensors((examples, in_channels, *size), channels, kernel, bias)
+    conv = nn.Conv2d(in_channels, channels, kernel, bias=bias)
+    images = torch.randn(examples, in_channels, *size)
     if last:
-        given = [
-            t.detach().contiguous(memory_format=torch.channels_last).requires_grad_()
-            if t is not None and t.dim() == 4
-            else t
-            for t in given
-        ]
-    images, weight, biases = given
-    assert images is not None
-    assert weight is not None
-    exact = [None if t is None else t.detach().double().requires_grad_() for t in given]
-    found, expected = conv_pool_relu(images, weight, biases), plainly(*exact)  # type: ignore[arg-type]
-    assert_close(found, expected.float(), terms=weight[0].numel())
+        conv = conv.to(memory_format=torch.channels_last)
+        images = images.contiguous(memory_format=torch.channels_last)
+    images.requires_grad_()
+    exact = copy.deepcopy(conv).double()
+    exact_images = images.detach().double().requires_grad_()
+    found, expected = conv_pool_relu(conv, images), plainly(exact, exact_images)
+    assert "ConvPool" in functions(found)
+    assert_close(found, expected.float(), terms=conv.weight[0].numel())
     direction = torch.randn_like(found)
     found.backward(direction)
     expected.backward(direction.double())
-    for ours, theirs in zip(given, exact, strict=True):
-        if ours is not None and theirs is not None and theirs.grad is not None:
-            terms = found.numel() // found.shape[1]
-            assert_close(ours.grad, theirs.grad.float(), terms=terms)
+    terms = found.numel() // channels
+    for ours, theirs in zip(
+        (images, *conv.parameters()), (exact_images, *exact.parameters()), strict=True
+    ):
+        assert theirs.grad is not None
+        assert_close(ours.grad, theirs.grad.float(), terms=terms)
 
 
 def test_an_example_has_the_same_bits_whatever_the_batch_around_it() -> None:
-    images, weight, bias = random_tensors((7, 1, 28, 28), 32, (5, 5), bias=True)
-    assert images is not None
-    assert weight is not None
-    together = conv_pool_relu(images, weight, bias)
-    alone = conv_pool_relu(images[3:4], weight, bias)
-    assert torch.equal(together[3:4], alone)
+    conv, images = nn.Conv2d(1, 32, 5), torch.randn(7, 1, 28, 28)
+    assert torch.equal(conv_pool_relu(conv, images)[3:4], conv_pool_relu(conv, images[3:4]))
 
 
 def test_what_is_not_a_number_is_seen_behind_the_pool() -> None:
-    images = torch.zeros(1, 1, 8, 8)
+    conv, images = nn.Conv2d(1, 4, 3), torch.zeros(1, 1, 8, 8)
     images[0, 0, 3, 3] = torch.nan
-    out = conv_pool_relu(images, torch.ones(4, 1, 3, 3), None)
-    assert torch.equal(out.isnan(), plainly(images, torch.ones(4, 1, 3, 3), None).isnan())
+    assert torch.equal(conv_pool_relu(conv, images).isnan(), plainly(conv, images).isnan())
+
+
+def test_no_default_of_the_program_reaches_the_native_code() -> None:
+    conv, images = nn.Conv2d(8, 8, 3), torch.randn(5, 8, 16, 16)
+    expected = plainly(conv, images)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert_close(conv_pool_relu(conv, images), expected, terms=1)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(conv_pool_relu(conv, images), plainly(conv, images))
+
+
+def test_images_that_are_too_small_are_refused_as_pytorch_does() -> None:
+    with pytest.raises(RuntimeError, match="too small"):
+        conv_pool_relu(nn.Conv2d(1, 4, 3), torch.randn(2, 1, 3, 3))
+
+
+class Plain(nn.Module):
+    """A network as many are written: a keyword here, a view there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 8, 3)
+        self.relu = nn.ReLU()
+        self.dense = nn.Linear(8 * 49, 3)
+
+    def forward(self, images: Tensor) -> Tensor:
+        hidden = functional.max_pool2d(self.relu(self.conv(images)), 2)
+        outputs: Tensor = self.dense(hidden.view(-1, 8 * 49))
+        return outputs
+
+
+class Named(Plain):
+    def forward(self, images: Tensor) -> Tensor:
+        return super().forward(images) + functional.max_pool2d(
+            self.conv(input=images).relu(), 2
+        ).sum((1, 2, 3), keepdim=True).view(-1, 1)
+
+
+@pytest.mark.parametrize("change", ["none", "named", "hook", "root hook", "later hook", "padding"])
+def test_a_network_computes_what_its_own_layers_would_whatever_stands_in_it(change: str) -> None:
+    torch.manual_seed(0)
+    network = Named() if change == "named" else Plain()
+    images = torch.randn(3, 1, 16, 16)
+    if change == "hook":
+        network.relu.register_forward_hook(lambda _module, _inputs, out: 2 * out)
+    if change == "root hook":
+        network.register_forward_hook(lambda _module, _inputs, out: 2 * out)
+    fast = fastest(network)
+    if change == "later hook":
+        network.conv.register_forward_hook(lambda _module, _inputs, out: 2 * out)
+    if change == "padding":
+        network.conv.padding = (1, 1)
+        images = images[:, :, 1:-1, 1:-1]
+    assert torch.allclose(fast(images), network(images), atol=1e-5)
 
 
 def test_networks_find_it_by_themselves_and_compute_the_same() -> None:
@@ -104,7 +148,7 @@ def test_networks_find_it_by_themselves_and_compute_the_same() -> None:
         with torch.no_grad():
             assert_close(fast(images), network(images), terms=1)
         loss = fast(images).square().sum()
-        assert ("ConvPool" in _functions(loss)) is pooled
+        assert ("ConvPool" in functions(loss)) is pooled
 
 
 def test_a_convolution_whose_output_is_used_twice_keeps_its_layers() -> None:
@@ -122,7 +166,7 @@ def test_a_convolution_whose_output_is_used_twice_keeps_its_layers() -> None:
     assert torch.allclose(fastest(network)(images), network(images), atol=1e-6)
 
 
-def _functions(value: Tensor) -> str:
+def functions(value: Tensor) -> str:
     """The names of every function that gave a value."""
     names, waiting = [], [value.grad_fn]
     while waiting:

@@ -86,6 +86,9 @@ def pool_and_relu_behind(node: fx.Node, root: nn.Module) -> list[fx.Node]:
         found.append(node)
     if len(found) < 2:
         return []
+    modules = [module_of(behind, root) for behind in found]
+    if not all(module is None or is_plain(module) for module in modules):
+        return []
     for relu, pool in (found, found[::-1]):
         if is_relu(relu, root) and is_2x2_max_pool(pool, root):
             return found
@@ -100,9 +103,16 @@ def is_plain_conv(module: nn.Module | None) -> bool:
 
 
 def is_plain(module: nn.Module) -> bool:
-    """A layer without hooks whose parameters are float32 in this machine's memory."""
-    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
-    return not hooks and all(p.dtype == torch.float32 and p.is_cpu for p in module.parameters())
+    """A layer or network as its class made it: no hooks, and float32 in this machine's memory."""
+    hooks = (
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+    )
+    if hooks or "forward" in module.__dict__:
+        return False
+    return all(p.dtype == torch.float32 and p.is_cpu for p in module.parameters())
 
 
 def is_2x2_average(node: fx.Node, root: nn.Module) -> bool:

@@ -21,7 +21,7 @@ from sparallel.kernels import operations
 from sparallel.kernels.functions import average, enter, leave
 from sparallel.kernels.layers import NO_PADDING, SparseConv2d, SparseLayer, SparseLinear
 from sparallel.kernels.library import available
-from sparallel.kernels.pooled import conv_pool_relu
+from sparallel.kernels.pooled import can_pool, conv_pool_relu
 from sparallel.kernels.tracing import trace
 
 Run = Callable[..., Any]
@@ -46,8 +46,9 @@ def plan_network(root: nn.Module) -> tuple[Run, str] | None:
 
     None if there is nothing to plan, or the network cannot be traced.
     """
-    worth = (SparseLayer, nn.Conv2d)
-    if not available() or not any(isinstance(module, worth) for module in root.modules()):
+    if not available():
+        return None
+    if not (any(isinstance(m, SparseLayer) for m in root.modules()) or pooled_convolutions(root)):
         return None
     graph = trace(root)
     if graph is None:
@@ -60,18 +61,22 @@ def plan_network(root: nn.Module) -> tuple[Run, str] | None:
 
 
 def fastest(network: nn.Module) -> Run:
-    """What a dense network computes, by the fastest way known; on another device, its own."""
+    """What a dense network computes, by the fastest way known.
+
+    The network itself where there is nothing to gain, on another device, and where its Python,
+    hooks or mode could make a plan compute something else. A plan reads the parameters at every
+    call, and asks again whether each layer is what it was.
+    """
+    if not operations.is_plain(network) or not pooled_convolutions(network):
+        return network
     planned = plan_network(network)
     return network if planned is None else partial(planned[0], network)
 
 
 def _pooled(node: fx.Node, root: nn.Module) -> list[fx.Node]:
     """The pool and the ReLU behind a dense convolution, where all three can be one function."""
-    conv = operations.module_of(node, root)
-    if not isinstance(conv, nn.Conv2d) or not operations.is_plain_conv(conv):
-        return []
-    plain = tuple(conv.stride) == (1, 1) and conv.padding in ((0, 0), "valid")
-    return operations.pool_and_relu_behind(node, root) if plain else []
+    fits = can_pool(operations.module_of(node, root)) and len(node.args) == 1 and not node.kwargs
+    return operations.pool_and_relu_behind(node, root) if fits else []
 
 
 def pooled_convolutions(root: nn.Module) -> set[str]:
@@ -119,7 +124,9 @@ class _Rewriter:
         if isinstance(module, SparseConv2d):
             return self._convolution(node)
         if isinstance(module, nn.Conv2d) and (behind := _pooled(node, self.root)):
-            self._plain[behind[-1]] = self._pooled_convolution(node, module)
+            source = self.plain(node.all_input_nodes[0])
+            layer = self.planned.get_attr(str(node.target))
+            self._plain[behind[-1]] = self.planned.call_function(conv_pool_relu, (layer, source))
             return [node, *behind]
         if isinstance(module, SparseLinear) and self._linear(node):
             return [node]
@@ -153,13 +160,6 @@ class _Rewriter:
         value = self.planned.call_module(str(node.target), (self.blocked(source),), settings)
         self._set(done[-1], value, source)
         return done
-
-    def _pooled_convolution(self, node: fx.Node, conv: nn.Conv2d) -> fx.Node:
-        source = node.args[0]
-        assert isinstance(source, fx.Node)
-        weight = self.planned.get_attr(f"{node.target}.weight")
-        bias = None if conv.bias is None else self.planned.get_attr(f"{node.target}.bias")
-        return self.planned.call_function(conv_pool_relu, (self.plain(source), weight, bias))
 
     def _linear(self, node: fx.Node) -> bool:
         source = node.args[0]

@@ -178,8 +178,12 @@ static PyObject *pooled_conv_forward(PyObject *self, PyObject *const *args, Py_s
     long long n[12];
     if (!read_numbers(args, given, 12, n)) return NULL;
     pooled_conv s = read_pooled_conv(n);
-    return done(kernels->pooled_conv_forward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]), at(n[10]),
-                                            at(n[11])));
+    int status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = kernels->pooled_conv_forward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]), at(n[10]),
+                                          at(n[11]));
+    Py_END_ALLOW_THREADS;
+    return done(status);
 }
 
 /* pooled_conv_backward(the same six sizes, examples, x, weights, gradient, choice, to_weights,
@@ -189,8 +193,12 @@ static PyObject *pooled_conv_backward(PyObject *self, PyObject *const *args, Py_
     long long n[14];
     if (!read_numbers(args, given, 14, n)) return NULL;
     pooled_conv s = read_pooled_conv(n);
-    return done(kernels->pooled_conv_backward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]),
-                                              at(n[10]), at(n[11]), at(n[12]), at(n[13])));
+    int status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = kernels->pooled_conv_backward(&s, (int)n[6], at(n[7]), at(n[8]), at(n[9]), at(n[10]),
+                                           at(n[11]), at(n[12]), at(n[13]));
+    Py_END_ALLOW_THREADS;
+    return done(status);
 }
 
 /* to_blocked(x, examples, size, out), from_blocked likewise */

@@ -1,7 +1,8 @@
 /* Backward through a convolution, a 2x2 max-pool and a ReLU. The pool passes a gradient to one
  * pixel in four and the ReLU stops many of those, so at least three quarters of the output's
  * gradient is zero: the loops visit what is left, each value with its whole window, whose rows lie
- * one after the other in memory. */
+ * one after the other in memory. A gradient that is not finite may spread to input pixels beside its
+ * window, where rows are padded: the example is lost either way. */
 
 /* Rows of a window as the loops read them: padded to whole vectors. */
 static int row_vectors(const pooled_conv *s) {
