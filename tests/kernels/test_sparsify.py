@@ -133,7 +133,7 @@ def test_auto_leaves_dense_what_is_faster_dense() -> None:
     def kinds(network: SparseNetwork) -> list[bool]:
         return [isinstance(m, SparseConv2d) for m in network.network.children()][:2]
 
-    # A pooled convolution has a fast dense way, which is hard to beat; one with few inputs, less so.
+    # A pooled convolution has a fast dense way that is hard to beat; one with few inputs, less so.
     dense, masks = pruned(NETWORKS["Simple-CNN"][0], 0.5)
     assert kinds(sparsify(dense, masks, "auto")) == [True, False]
     masks["conv2.weight"] &= torch.rand_like(dense.get_parameter("conv2.weight")) < 0.05
