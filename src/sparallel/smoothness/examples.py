@@ -17,12 +17,16 @@ from sparallel.training.batches import Batches
 from sparallel.training.gradient import MICRO_BATCH, accumulate_gradient
 from sparallel.training.sparse import Arrangement
 
-BLOCKS = 20
+FEWEST_BLOCKS, MOST_BLOCKS = 10, 20
 """Parts into which the measured examples are cut; a standard error comes from leaving each out."""
+
+BLOCK = 32
+"""Examples a block should have at least: a gradient of fewer at a time is slow."""
 
 GROUP = 16
 """Examples a gradient at w_k that is compared with its like for the variance. Fewer would make
-the estimate little surer, since the examples themselves are a sample, and the pass slower."""
+the estimate little surer, since the examples themselves are a sample, and this pass, one in eleven,
+slower still."""
 
 SUBSET_SEED = 11
 """Fixes which examples are measured: the same for every run, and more of them add to fewer."""
@@ -70,7 +74,8 @@ class MeasuredExamples:
         self._train, self._arranged, self._keep_going = train, arranged, keep_going
         self.size, self.of = examples, len(train)
         chosen = train.place(subset(len(train), examples))
-        self._blocks = torch.tensor_split(chosen, min(BLOCKS, examples))
+        blocks = min(max(examples // BLOCK, FEWEST_BLOCKS), MOST_BLOCKS, examples)
+        self._blocks = torch.tensor_split(chosen, blocks)
 
     def gradient(self, parameters: Tensor) -> Tensor:
         """The gradient of the mean loss at these parameters, a row a block."""
