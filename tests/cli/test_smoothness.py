@@ -118,7 +118,6 @@ def test_the_folders_of_runs_and_of_smoothness_are_never_confused(
         ("run", file, "--out", out),
         ("results", out),
         ("status", out),
-        ("report", out),
         ("smoothness", file, "--out", run),
         ("smoothness", file, "--out", out.parent / "new", "--experiment", out),
     ):
