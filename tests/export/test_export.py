@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -94,6 +95,28 @@ def test_optuna_opens_a_study_a_study_with_states_values_and_scales(
             assert all(d.log for d in exported.distributions.values())  # type: ignore[attr-defined]
             if exported.state is optuna.trial.TrialState.PRUNED:
                 assert exported.last_step == trial.steps
+                assert exported.value == trial.steps  # below its K, as the paper's figures draw it
+    storage.engine.dispose()
+
+
+def test_optuna_shows_the_objectives_name_and_whole_numbers_as_such(tmp_path: Path) -> None:
+    source = generated_experiment(batch_sizes=(64,), sparsities=(0.0,), schedule="linear", trials=4)
+    whole = [
+        replace(t, metaparameters={**t.metaparameters, "decay_steps": 30_000.0 + t.trial})
+        for t in source.studies[0].trials
+    ]
+    source = replace(source, studies=(replace(source.studies[0], trials=tuple(whole)),))
+    (path,) = export_experiment(source, ExportFormat.OPTUNA, tmp_path)
+    storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
+    study = optuna.load_study(study_name=None, storage=storage)
+    assert study.metric_names == ["steps_to_result"]
+    assert [repr(t.params["decay_steps"]) for t in study.trials] == [
+        "30000",
+        "30001",
+        "30002",
+        "30003",
+    ]
+    assert isinstance(study.trials[0].params["end_factor"], float)
     storage.engine.dispose()
 
 

@@ -103,9 +103,8 @@ def _time(seconds: object) -> str:
 
 
 def _print(document: dict[str, object]) -> None:
-    table = Table(
-        title=f"{document['name']} on {document['workers']} workers", title_justify="left"
-    )
+    workers = "1 worker" if document["workers"] == 1 else f"{document['workers']} workers"
+    table = Table(title=f"{document['name']} on {workers}", title_justify="left")
     for column in ("batch size", "sparsity", "expected K*", "time", "at most"):
         table.add_column(column, justify="right")
     rows = document["studies"]

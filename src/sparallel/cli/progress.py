@@ -36,7 +36,7 @@ def result_line(study: StudyRun) -> str:
 
 
 def race_line(study: StudyRun) -> str:
-    """The race in one study: who is still in it, how far, and the best so far."""
+    """One study under way: how many trials still run, how far, and the best so far."""
     bound = study.bound
     live = [facts for facts in study.facts if not facts.settled(bound)]
     goals = study.experiment.goal_errors
@@ -44,7 +44,7 @@ def race_line(study: StudyRun) -> str:
     where = f"step {min(f.step for f in live)}" if live else "testing the winner"
     found = f"best K={best.steps}" if best else "goal not reached yet"
     label = f"B={study.study.batch_size} sparsity={study.study.sparsity:g}"
-    return f"{label}: {len(live)} of {len(study.facts)} trials in the race, {where}, {found}"
+    return f"{label}: {len(live)} of {len(study.facts)} trials to go, {where}, {found}"
 
 
 def duration(seconds: float | None) -> str:

@@ -5,13 +5,15 @@ One Optuna study a study and goal, to be minimised; its value is steps-to-result
 keeps its own in the user attribute `status`:
 
     complete               COMPLETE, value K
-    beaten, incomplete     PRUNED, intermediate value at the step it was last checked at
+    beaten, incomplete     PRUNED, value (and one intermediate value) the step it was last checked
+                           at, below its K: Optuna too gives a pruned trial its last value
     infeasible, failed     FAIL
     pending                left out: counted in the study's attribute `pending`
 """
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +54,9 @@ def write(experiment: ExperimentRecord, folder: Path) -> None:
             exported = optuna.create_study(
                 storage=storage, study_name=name, direction=optuna.study.StudyDirection.MINIMIZE
             )
+            with warnings.catch_warnings():  # "experimental" since Optuna 3.2, of 2023
+                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                exported.set_metric_names(["steps_to_result"])
             for key, value in _attributes(experiment, study).items():
                 exported.set_user_attr(key, value)
             distributions = {_name(d): _distribution(d, study.trials) for d in study.space}
@@ -111,11 +116,13 @@ def _value(dimension: DimensionRecord, value: float) -> float:
 
 
 def _distribution(dimension: DimensionRecord, trials: tuple[TrialRecord, ...]) -> BaseDistribution:
-    from optuna.distributions import FloatDistribution
+    from optuna.distributions import FloatDistribution, IntDistribution
 
     # The trials' own values too: 1 - momentum may round to a hair outside its range.
     values = [_value(dimension, v) for v in (dimension.low, dimension.high)]
     values += [_value(dimension, t.metaparameters[dimension.name]) for t in trials]
+    if dimension.scale == "linear" and all(float(v).is_integer() for v in values):
+        return IntDistribution(int(min(values)), int(max(values)))  # decay steps
     return FloatDistribution(min(values), max(values), log=dimension.scale != "linear")
 
 
@@ -129,7 +136,7 @@ def _trial(
     unsuccessful = TrialState.PRUNED if pruned else TrialState.FAIL
     return create_trial(
         state=TrialState.COMPLETE if complete else unsuccessful,
-        value=float(trial.steps) if complete else None,
+        value=float(trial.steps) if complete or pruned else None,
         params={_name(d): _value(d, trial.metaparameters[d.name]) for d in study.space},
         distributions=distributions,
         intermediate_values={trial.steps: float(trial.steps)} if pruned else None,

@@ -213,7 +213,8 @@ def _mark_critical(ax: Axes, rows: list[Row]) -> None:
         at = _number(row["batch_size"])
         low = _number(row["low"]) if row["low"] is not None else at * 2**-40
         high = _number(row["high"]) if row["high"] is not None else at * 2**40
-        ax.axvspan(low, high, color="black", alpha=0.09, linewidth=0)
+        if row["low"] is not None or row["high"] is not None:  # a strip over all says nothing
+            ax.axvspan(low, high, color="black", alpha=0.09, linewidth=0)
         steps = _number(row["steps"])
         ax.plot(
             [at],

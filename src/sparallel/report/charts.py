@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparallel.analysis import Ratio, SubsetCurve, WorkloadKey, sparsity_in_words
+from sparallel.figures.ratio import axis_top
 from sparallel.figures.style import Look, series_look, sparsity_looks
 from sparallel.report.markup import Html, element
 
@@ -57,19 +58,25 @@ def ratio_charts(ratios: Sequence[Ratio]) -> list[Chart]:
         Chart(
             f"ratio-{number}",
             f"What sparsity costs: {sparsity_in_words(sparsity)} over dense steps-to-result",
-            "1 means no more steps than the dense network; bars are 95% intervals.",
+            "1 means no more steps than the dense network; bars are 95% intervals. A bar that leaves "
+            "the chart goes on: double-click to see it all.",
             [
                 _ratio_trace(ratio, index)
                 for index, ratio in enumerate(r for r in known if r.sparsity == sparsity)
             ],
             {
                 "xaxis": {"title": {"text": "Batch size"}, "type": "log", "powers": 2},
-                "yaxis": {"title": {"text": "Sparse / dense"}, "rangemode": "tozero"},
+                "yaxis": {"title": {"text": "Sparse / dense"}, "range": [0, _top(known, sparsity)]},
                 "showlegend": True,
             },
         )
         for number, sparsity in enumerate(sorted({ratio.sparsity for ratio in known}))
     ]
+
+
+def _top(ratios: Sequence[Ratio], sparsity: float) -> float:
+    points = [p for ratio in ratios if ratio.sparsity == sparsity for p in ratio.points if p.ratio]
+    return axis_top([p.ratio or 0.0 for p in points], [p.interval.high or 0.0 for p in points])
 
 
 def _ratio_trace(ratio: Ratio, index: int) -> Trace:

@@ -94,7 +94,7 @@ def protocol_section(analysis: Analysis) -> Html:
     terms = [
         *_PROTOCOL,
         *(("Critical batch size", f"{definition}.") for definition in definitions),
-        *(("Regimes", rule) for rule in rules),
+        *(("Regimes", f"{rule}.") for rule in rules),
     ]
     listed = together(together((element("dt", t), element("dd", d))) for t, d in terms)
     return section("protocol", "Protocol", element("dl", listed))

@@ -110,8 +110,17 @@
       type: dimension.log ? "log" : "linear",
       range: [scale[0] - room, scale[1] + room],
       exponentformat: "power",
-      ...(dimension.log ? { dtick: 1 } : {}),
+      ...(dimension.log ? logTicks(scale) : {}),
     };
+  }
+
+  // Powers of ten; on an axis too short for three of them also their doubles and halves.
+  function logTicks([low, high]) {
+    if (high - low >= 2) return { dtick: 1 };
+    const decades = [0, 1, 2].map((more) => Math.floor(low) + more);
+    const every = decades.flatMap((power) => [1, 2, 5].map((times) => times * 10 ** power));
+    const tickvals = every.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
+    return { tickvals, ticktext: tickvals.map((value) => String(Number(value.toPrecision(1)))) };
   }
 
   // The same for all studies of a workload, so that one can be compared with the next.
