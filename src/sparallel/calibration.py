@@ -17,9 +17,9 @@ from sparallel.errors import SpecError
 from sparallel.executors import Crash
 from sparallel.executors.local import LocalExecutor
 from sparallel.kernels import available, instruction_set
-from sparallel.machine import numerics
 from sparallel.pruning.base import keep_highest
 from sparallel.spec import Experiment, Study
+from sparallel.training.device import numerics
 from sparallel.training.goal import error_limit
 from sparallel.training.gradient import MICRO_BATCH
 

@@ -1,4 +1,4 @@
-"""This machine and the software on it: what provenance records and what bits depend on."""
+"""This machine and the software on it, as provenance records them."""
 
 from __future__ import annotations
 
@@ -52,18 +52,6 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip() or None
-
-
-def numerics(device: str) -> str:
-    """What the bits of a training run depend on, beside the run itself."""
-    import torch
-
-    from sparallel.kernels.library import instruction_set
-
-    where = cpu_model() if device == "cpu" else torch.cuda.get_device_name()
-    capability = torch.backends.cpu.get_cpu_capability()
-    kernels = instruction_set() or "no"
-    return f"{__version__}|torch {torch.__version__}|{where}|{capability}|{kernels} kernels"
 
 
 def description() -> dict[str, object]:

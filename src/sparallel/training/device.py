@@ -1,9 +1,11 @@
-"""The device and the kernels asked for."""
+"""The device and the kernels asked for, and what bits depend on there."""
 
 from __future__ import annotations
 
+from sparallel import __version__
 from sparallel.errors import SpecError
-from sparallel.kernels import Mode, available, why_not
+from sparallel.kernels import Mode, available, instruction_set, why_not
+from sparallel.machine import cpu_model
 
 
 def device_named(name: str) -> str:
@@ -28,3 +30,13 @@ def kernels_named(name: str) -> Mode:
     if name == "on" and not available():
         raise SpecError(f"--sparse-kernels on was asked for, but {why_not()}; use auto or off.")
     return "on" if name == "on" else "off" if name == "off" else "auto"
+
+
+def numerics(device: str) -> str:
+    """What the bits of a training run depend on, beside the run itself."""
+    import torch
+
+    where = cpu_model() if device == "cpu" else torch.cuda.get_device_name()
+    capability = torch.backends.cpu.get_cpu_capability()
+    kernels = instruction_set() or "no"
+    return f"{__version__}|torch {torch.__version__}|{where}|{capability}|{kernels} kernels"

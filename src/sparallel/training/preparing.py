@@ -14,7 +14,7 @@ from sparallel.kernels import available, instruction_set
 from sparallel.models.building import build
 from sparallel.models.checking import check_network
 from sparallel.spec import Experiment
-from sparallel.training.device import device_named, kernels_named
+from sparallel.training.device import device_named, kernels_named, numerics
 from sparallel.training.tasks import Place
 
 
@@ -36,7 +36,7 @@ def provenance(place: Place, workers: int, spec: BaseModel) -> dict[str, object]
         "versions": machine.versions(),
         "commit": machine.commit(),
         "machine": machine.description(),
-        "numerics": machine.numerics(place.device),
+        "numerics": numerics(place.device),
         "device": place.device,
         "sparse_kernels": f"{place.sparse_kernels} ({kernels})",
         "workers": workers,

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from sparallel.data import DATA_SETS
 from sparallel.kernels import Mode, fastest
-from sparallel.machine import numerics
 from sparallel.models.building import build
 from sparallel.models.initialization import initialize
 from sparallel.pruning import PRUNING_METHODS
 from sparallel.pruning.base import keep_highest
 from sparallel.pruning.cache import cached_scores
 from sparallel.training.batches import Batches
+from sparallel.training.device import numerics
 from sparallel.training.goal import GoalCheck
 from sparallel.training.gradient import MICRO_BATCH, accumulate_gradient
 from sparallel.training.hardness import guessed_margins
