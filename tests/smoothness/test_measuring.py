@@ -172,14 +172,14 @@ def test_along_a_small_step_l_is_the_length_of_the_hessian_times_d(bench: Workbe
 def test_where_no_relu_switches_simple_cnn_s_l_is_the_length_of_the_hessian_times_d(
     trained: tuple[Trial, TrialState], bench: Workbench
 ) -> None:
-    """A step that crosses a kink of a ReLU or max-pool sees more than the Hessian: hence 1e-6."""
+    """A step that crosses a kink of a ReLU or max-pool sees more than the Hessian: hence 1e-9."""
     _, state = trained
     at, mask = torch.from_numpy(state.parameters).double(), kept(state)
     loss = loss_of(
         bench.flat.network, bench.train, torch.from_numpy(subset(len(bench.train), EXAMPLES))
     )
     direction = torch.randn(len(at), dtype=torch.float64, generator=torch.manual_seed(0)) * mask
-    step = 1e-6 * functional.normalize(direction, dim=0)
+    step = 1e-9 * functional.normalize(direction, dim=0)
     found = lipschitz(lambda w: (torch.func.grad(loss)(w) * mask)[None], at, step)
     expected = float((hessian_times(loss, at, step) * mask).norm() / step.norm())
     assert found.value == pytest.approx(expected, rel=1e-3)
