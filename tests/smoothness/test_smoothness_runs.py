@@ -90,7 +90,7 @@ def test_a_killed_worker_loses_only_its_point(uninterrupted: Paths, tmp_path: Pa
 def workers_of(process_id: int) -> list[int]:
     """The worker processes of a driver."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(process_id)],
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process_id)],
         capture_output=True,
         text=True,
         check=True,
