@@ -19,8 +19,7 @@ from itertools import product
 import numpy as np
 
 from sparallel.analysis.noise import pooled_spread
-from sparallel.analysis.observed import prepare
-from sparallel.analysis.profile import profile
+from sparallel.analysis.profile import prepare, profile
 from sparallel.analysis.synthetic import naive_critical_batch_size, observations_with_truth
 
 DESIGNS = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparallel.analysis.observed import prepare
-from sparallel.analysis.profile import profile
+from sparallel.analysis.profile import prepare, profile
 from sparallel.analysis.synthetic import naive_critical_batch_size, observations_with_truth
 
 EXPERIMENTS = 200

@@ -10,8 +10,7 @@ from sparallel.analysis.goodness import goodness_of_fit
 from sparallel.analysis.interval import Interval
 from sparallel.analysis.likelihood import NO_RERUNS, Spread
 from sparallel.analysis.noise import Observation
-from sparallel.analysis.observed import prepare
-from sparallel.analysis.profile import Profile, profile
+from sparallel.analysis.profile import Profile, prepare, profile
 from sparallel.analysis.region import region
 from sparallel.analysis.values import Fit
 

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.stats import f as f_distribution
 
 from sparallel.analysis.likelihood import Array, maximise
-from sparallel.analysis.observed import Data
-from sparallel.analysis.profile import Profile, threshold
+from sparallel.analysis.profile import Data, Profile, threshold
 
 HIGHEST_SIGMA = 0.35
 SIGNIFICANCE = 0.01

@@ -8,19 +8,74 @@ them is open on that side.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import f as f_distribution
 
 from sparallel.analysis.interval import LEVEL, Interval
-from sparallel.analysis.likelihood import Array, Maximum
-from sparallel.analysis.observed import Data
-from sparallel.analysis.small_sample import simulated_threshold
+from sparallel.analysis.likelihood import NO_RERUNS, Array, Maximum, Spread, maximise
+from sparallel.analysis.noise import Observation
 
 _REACH = 7.0  # e^7 beyond the measured batch sizes the shape is within 0.1% of its limit
 _COARSE = 0.35
-_FEW = 2  # degrees of freedom up to which the check interval bends the likelihood ratio's law
+
+
+@dataclass(frozen=True)
+class Data:
+    """The observations as arrays: log batch size and the ends of log K."""
+
+    log_batch: Array
+    lower: Array
+    upper: Array
+    spread: Spread
+
+    @property
+    def reference(self) -> float:
+        """The log batch size at which the curve's height is taken: the middle of the measured."""
+        return float(0.5 * (self.log_batch.min() + self.log_batch.max()))
+
+    @property
+    def informative(self) -> int:
+        """Observations with two ends; an open one says next to nothing about the noise."""
+        return int((np.isfinite(self.lower) & np.isfinite(self.upper)).sum())
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """What is left for the noise after c1 and c2, with the reruns' share."""
+        return self.informative - 2 + self.spread.degrees_of_freedom
+
+    def shape(self, theta: Array, at: Array | None = None) -> Array:
+        """log K less the height, one row a theta."""
+        log_batch = self.log_batch if at is None else at
+        # Beyond e^50 the curve is flat to the last bit, and no inf - inf can arise.
+        bend = np.minimum(-np.asarray(theta, dtype=np.float64)[:, None], 50.0)
+        curve = np.logaddexp(-log_batch[None, :], bend) - np.logaddexp(-self.reference, bend)
+        return np.asarray(curve, dtype=np.float64)
+
+    def maximise(
+        self,
+        theta: Array,
+        height: Array | None = None,
+        start: tuple[Array, Array] | None = None,
+    ) -> Maximum:
+        """The best likelihood of each theta, over the noise and, if not given, the height."""
+        shape = self.shape(theta)
+        return maximise(self.lower - shape, self.upper - shape, self.spread, height, start)
+
+
+def prepare(observations: Sequence[Observation], spread: Spread = NO_RERUNS) -> Data:
+    """Take logs; a crossing before the first check has no lower end, one beyond the budget no
+    upper end."""
+    low = np.array([o.crossed_after for o in observations], dtype=np.float64)
+    high = np.array([np.inf if o.steps is None else o.steps for o in observations])
+    return Data(
+        np.log([o.batch_size for o in observations]),
+        np.where(low > 0, np.log(np.where(low > 0, low, 1.0)), -np.inf),
+        np.log(high),
+        spread,
+    )
 
 
 @dataclass(frozen=True)
@@ -56,18 +111,6 @@ def threshold(data: Data, level: float = LEVEL, spent: int = 0) -> float:
         return float("inf")
     size = data.informative + data.spread.degrees_of_freedom
     return float(size * np.log1p(f_distribution.ppf(level, 1, freedom) / freedom))
-
-
-def _limit(data: Data, theta: float, level: float) -> float:
-    """The threshold of an interval: that of exact log K, or less where checks are coarse.
-
-    Reruns tell the noise, and then there is nothing to mend.
-    """
-    exact = threshold(data, level)
-    if not 1 <= data.degrees_of_freedom <= _FEW or data.spread.degrees_of_freedom:
-        return exact
-    inside = float(np.clip(theta, data.log_batch.min(), data.log_batch.max()))
-    return min(exact, simulated_threshold(data, inside, level))
 
 
 @dataclass(frozen=True)
@@ -112,7 +155,7 @@ def profile(data: Data, level: float = LEVEL) -> Profile:
             break
         grid = grid.extended(data, best + width * np.linspace(-1, 1, 9))
         width /= 4
-    limit = _limit(data, float(grid.theta[grid.value.argmax()]), level)
+    limit = threshold(data, level)
     for _ in range(2):
         grid = grid.extended(data, _about_ends(grid.theta, grid.value, limit))
     low, high = _ends(grid.theta, grid.value, limit)
