@@ -58,8 +58,8 @@ def ratio_charts(ratios: Sequence[Ratio]) -> list[Chart]:
         Chart(
             f"ratio-{number}",
             f"What sparsity costs: {sparsity_in_words(sparsity)} over dense steps-to-result",
-            "1 means no more steps than the dense network; bars are 95% intervals. A bar that leaves "
-            "the chart goes on: double-click to see it all.",
+            "1 means no more steps than the dense network; bars are 95% intervals. A bar that "
+            "leaves the chart goes on: double-click to see it all.",
             [
                 _ratio_trace(ratio, index)
                 for index, ratio in enumerate(r for r in known if r.sparsity == sparsity)
