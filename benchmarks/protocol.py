@@ -1,6 +1,7 @@
 """The paper's protocol as a user would write it today, beside sparallel, on the same trials.
 
     python benchmarks/protocol.py [--data-dir DIR] [--batch-size 32] [--trials 6] [--max-steps 3000]
+                                  [--preset mnist-momentum] [--goal ERROR]
 
 (a) plain PyTorch with its default threads, an Optuna study that enqueues the points, every trial to
     the goal or the budget, a full pass over the validation set at every check;
@@ -126,6 +127,7 @@ def ours(spec: Experiment, preset: str, data_dir: Path, strategy: str, *more: st
             *(sys.executable, "-m", "sparallel", "run", preset, "--out", f"{scratch}/run"),
             *("--batch-sizes", str(spec.batch_sizes[0]), "--sparsities", "0"),
             *("--trials", str(spec.trials), "--max-steps", str(spec.max_steps)),
+            *("--set", f"goal_errors=[{spec.goal_errors[0]}]"),
             *("--strategy", strategy, "--data-dir", str(data_dir), *more),
         ]
         began = time.perf_counter()
@@ -164,6 +166,16 @@ def project(spec: Experiment, a: Tally, b: Tally, budget: int) -> str:
     )
 
 
+def told(name: str, tally: Tally) -> Tally:
+    """Print one way's line as soon as it is done."""
+    print(
+        f"{name:>15}: {tally.seconds:8.1f} s, {tally.trained:>10,} trained, "
+        f"{tally.checked:>10,} checked, K* {tally.steps_to_result}, trial {tally.winner}",
+        flush=True,
+    )
+    return tally
+
+
 def main() -> None:
     """Run the three, print each and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -172,8 +184,10 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--trials", type=int, default=6)
     parser.add_argument("--max-steps", type=int, default=3_000)
+    parser.add_argument("--goal", type=float, help="goal error [default: the preset's]")
     parser.add_argument("--seeds", type=int, default=2, help="seeds of the race, for the spread")
     words = parser.parse_args()
+    goal = {} if words.goal is None else {"goal_errors": (words.goal,)}
     spec = load_spec(
         words.preset,
         {
@@ -181,20 +195,16 @@ def main() -> None:
             "sparsities": (0,),
             "trials": words.trials,
             "max_steps": words.max_steps,
+            **goal,
         },
     )
     if (spec.optimizer, spec.schedule) != ("momentum", "constant"):
         sys.exit("(a) is written for Momentum at a constant learning rate: choose such a preset")
     data_dir = data_folder(words.data_dir).absolute()
     print(f"machine: {cpu_model()}, {cores()} cores; (a) uses {torch.get_num_threads()} threads")
-    b = ours(spec, words.preset, data_dir, "race")
-    c = ours(spec, words.preset, data_dir, "exhaustive")
-    a = plain(spec, data_dir)
-    for name, tally in (("(a) plain", a), ("(b) race", b), ("(c) exhaustive", c)):
-        print(
-            f"{name:>15}: {tally.seconds:8.1f} s, {tally.trained:>10,} trained, "
-            f"{tally.checked:>10,} checked, K* {tally.steps_to_result}, trial {tally.winner}"
-        )
+    b = told("(b) race", ours(spec, words.preset, data_dir, "race"))
+    c = told("(c) exhaustive", ours(spec, words.preset, data_dir, "exhaustive"))
+    a = told("(a) plain", plain(spec, data_dir))
     same = (b.steps_to_result, b.winner) == (c.steps_to_result, c.winner)
     print(f"(b) and (c) agree: {same}")
     spread = [b.steps_to_result] + [

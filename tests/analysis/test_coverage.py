@@ -10,6 +10,7 @@ from sparallel.analysis.synthetic import naive_critical_batch_size, observations
 
 EXPERIMENTS = 200
 C1, C2 = 1.3e5, 220.0  # critical batch size 591; K at B = 2 is 65,220, beyond the budget
+FAR_C1, FAR_C2 = 3e5, 150.0  # critical batch size 2,000; K at B = 4 is beyond the budget
 DESIGNS = {
     4: [4, 64, 512, 4096],
     6: [2, 8, 64, 256, 1024, 8192],
@@ -35,3 +36,16 @@ def test_interval_covers_the_truth_in_90_to_98_of_100_experiments(size: int, sig
     )
     assert 0.90 <= share <= 0.98
     assert naive_share < share
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.1, 0.3])
+def test_three_usable_points_cover_no_more_than_they_say(sigma: float) -> None:
+    """K at the largest batch size is 14 checks, which hide residuals of 3%."""
+    random = np.random.default_rng([5, int(1000 * sigma)])
+    covered = 0
+    for _ in range(2 * EXPERIMENTS):
+        seen = observations_with_truth(DESIGNS[4], random, c1=FAR_C1, c2=FAR_C2, sigma=sigma)
+        covered += FAR_C1 / FAR_C2 in profile(prepare(seen)).critical
+    share = covered / (2 * EXPERIMENTS)
+    print(f"\nthree usable points, sigma {sigma}: {100 * share:.1f}% covered")
+    assert 0.90 <= share <= 0.98
