@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sparallel.loading import load_spec
 from sparallel.machine import cpu_model
+from sparallel.spec import Experiment
 
 from measuring import Measured, run_measured
 from rates import sgemm_rate
@@ -23,7 +24,7 @@ VALIDATION = 6_000
 PARTS = ("workers", "batches", "trials")
 
 
-def race(**changes: object) -> object:
+def race(**changes: object) -> Experiment:
     """MNIST, Momentum, dense, changed."""
     return load_spec("mnist-momentum", {"sparsities": (0,), **changes})
 
@@ -36,26 +37,34 @@ def line(name: str, run: Measured) -> str:
     )
 
 
+def beside_sgemm(
+    experiment: Experiment, count: int, data_dir: Path | None
+) -> tuple[Measured, float]:
+    """A run with so many workers, and the rate of sgemm on as many cores before and after it."""
+    before = sgemm_rate(count)
+    run = run_measured(experiment, count, data_dir)
+    return run, (before + sgemm_rate(count)) / 2
+
+
 def workers(data_dir: Path | None, rounds: int, steps: int) -> None:
-    """One worker and two, each beside sgemm on as many cores."""
+    """One worker and two, each between two measurements of sgemm on as many cores."""
     ratios, ideal, overhead, driver, looked = [], [], [], [], []
+    experiment = race(batch_sizes=(128,), trials=16, max_steps=steps)
     for _ in range(rounds):
-        one_core = sgemm_rate(1)
-        one = run_measured(race(batch_sizes=(128,), trials=16, max_steps=steps), 1, data_dir)
-        two_cores = sgemm_rate(2)
-        two = run_measured(race(batch_sizes=(128,), trials=16, max_steps=steps), 2, data_dir)
-        again = sgemm_rate(1)
+        one, one_core = beside_sgemm(experiment, 1, data_dir)
+        two, two_cores = beside_sgemm(experiment, 2, data_dir)
         ratios.append((two.trained / two.seconds) / (one.trained / one.seconds))
-        ideal.append(two_cores / ((one_core + again) / 2))
+        ideal.append(two_cores / one_core)
         overhead.append(1 - two.worker_seconds / (2 * two.seconds))
         driver.append(two.driver_seconds / (2 * two.seconds))
         looked.append(two.checked / two.checks / VALIDATION)
         print(line("1 worker", one))
         print(line("2 workers", two), flush=True)
-    two_over_one, two_cores_over_one = statistics.median(ratios), statistics.median(ideal)
-    print(f"two workers over one: {two_over_one:.3f}")
-    print(f"two cores over one, sgemm: {two_cores_over_one:.3f}")
-    print(f"=> share of the ideal: {two_over_one / two_cores_over_one:.3f}   (at least 0.95)")
+    shares = [own / best for own, best in zip(ratios, ideal, strict=True)]
+    print(f"two workers over one: {statistics.median(ratios):.3f}")
+    print(f"two cores over one, sgemm: {statistics.median(ideal):.3f}")
+    each = ", ".join(f"{share:.3f}" for share in shares)
+    print(f"=> share of the ideal: {statistics.median(shares):.3f} ({each})   (at least 0.95)")
     print(f"=> not training or checking: {statistics.median(overhead):.2%}   (at most 3%)")
     print(f"   of it the driver's processor time: {statistics.median(driver):.2%}")
     print(f"=> validation set looked at a check: {statistics.median(looked):.2%}   (at most 5%)")

@@ -44,11 +44,19 @@ def moments(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Mean and standard deviation in [0, 1], exactly: from how often each byte occurs."""
     planes = np.moveaxis(images, -1, 0) if channels_apart else [images]
-    counts = np.stack([np.bincount(plane.ravel(), minlength=256) for plane in planes])
+    counts = np.stack([_byte_counts(plane) for plane in planes])
     shares, levels = counts / counts.sum(axis=1, keepdims=True), np.arange(256) / 255
     mean = shares @ levels
     std = np.sqrt(shares @ levels**2 - mean**2)
     return mean.astype(np.float32), std.astype(np.float32)
+
+
+def _byte_counts(plane: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How often each byte occurs; in parts, because counting takes eight bytes for each one."""
+    counts = np.zeros(256, dtype=np.int64)
+    for part in np.array_split(plane, max(1, plane.size // 2**20)):
+        counts += np.bincount(part.ravel(), minlength=256)
+    return counts
 
 
 def split(
