@@ -3,19 +3,22 @@
     python benchmarks/smoothness_tables.py DIR [--experiment DIR]
 
 Markdown: L, Delta and beta by sparsity, their ratios to dense with intervals, the predicted ratio
-of c1 and, with an experiment of the same workload, the fitted one.
+of c1 and, with an experiment of the same workload, the fitted one; and L at equal training loss.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import geometric_mean
 
 from sparallel.analysis import analyse, sparsity_in_words
 from sparallel.analysis.interval import rounded
 from sparallel.smoothness.paper import PaperValues, paper_values
 from sparallel.smoothness.reading import load_smoothness
+from sparallel.smoothness.records import SmoothnessRecord
 from sparallel.smoothness.spread import Estimate
 from sparallel.smoothness.summary import Quantity
 from sparallel.smoothness.why import Why, explain
@@ -71,6 +74,28 @@ def ratios_table(why: Why, paper: PaperValues) -> Iterable[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def equal_loss_table(record: SmoothnessRecord) -> Iterable[str]:
+    """L where training loss is about the same: geometric means over points, by powers of two.
+
+    The first tenth of the points is left out: a network may pass a loss there on its way up.
+    """
+    met: dict[float, dict[int, list[float]]] = {}
+    for path in record.paths:
+        own = met.setdefault(path.sparsity, {})
+        for point in path.points[len(path.points) // 10 :]:
+            if point.lipschitz:
+                own.setdefault(math.floor(math.log2(point.train_loss)), []).append(point.lipschitz)
+    powers = sorted({power for own in met.values() for power in own}, reverse=True)
+    ranges = [f"loss {2.0**power:.2g} to {2.0 ** (power + 1):.2g}" for power in powers]
+    yield from _head(", ".join(["L at equal loss", *ranges]))
+    for sparsity, own in sorted(met.items()):
+        cells = [
+            f"{geometric_mean(own[power]):.3g} ({len(own[power])})" if power in own else ""
+            for power in powers
+        ]
+        yield f"| {sparsity:.0%} | {' | '.join(cells)} |"
+
+
 def _head(columns: str) -> Iterable[str]:
     names = columns.split(", ")
     yield f"| {' | '.join(names)} |"
@@ -101,7 +126,7 @@ def _estimate(estimate: Estimate | None) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--experiment", type=Path)
@@ -114,6 +139,7 @@ def main() -> None:
     print(f"{record.name}: {state_in_words(why)}; {settings}.\n")
     print("\n".join(values_table(why, paper)), end="\n\n")
     print("\n".join(ratios_table(why, paper)), end="\n\n")
+    print("\n".join(equal_loss_table(record)), end="\n\n")
     for own in why.sparsities:
         if own.rate is not None:
             print(f"- {own.rate.in_words()}")
