@@ -212,7 +212,7 @@ def main() -> None:
         for seed in range(1, words.seeds)
     ]
     print(f"K* of (a) {a.steps_to_result}; of the race over {words.seeds} seeds {spread}")
-    print(f"=> (a) over (b), seconds: {a.seconds / b.seconds:.1f}x   (at least 15)")
+    print(f"=> (a) over (b), seconds: {a.seconds / b.seconds:.1f}x   (default case: at least 15)")
     print(f"   (c) over (b), seconds: {c.seconds / b.seconds:.1f}x")
     print(f"   (a) over (c), seconds: {a.seconds / c.seconds:.1f}x")
     print("=> " + project(spec, a, b, load_spec(words.preset).last_check))
