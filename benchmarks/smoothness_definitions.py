@@ -85,7 +85,9 @@ def run(
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_normal_(parameter)
-    masks = snip(model, images, labels, sparsity)
+    masks = [torch.ones_like(parameter) for parameter in model.parameters()]
+    if sparsity:
+        masks = snip(model, images, labels, sparsity)
     kept = torch.cat([mask.flatten() for mask in masks])
     for parameter, mask in zip(model.parameters(), masks, strict=True):
         parameter.data.mul_(mask)
