@@ -23,6 +23,7 @@ from sparallel.analysis.profile import prepare, profile
 from sparallel.analysis.synthetic import naive_critical_batch_size, observations_with_truth
 
 DESIGNS = {
+    3: [64, 512, 4096],
     4: [4, 64, 512, 4096],
     6: [2, 8, 64, 256, 1024, 8192],
     14: [2**power for power in range(1, 15)],

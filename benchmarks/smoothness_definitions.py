@@ -39,9 +39,8 @@ def gradient(model: nn.Module, images: Tensor, labels: Tensor) -> Tensor:
 def whole_gradient(model: nn.Module, images: Tensor, labels: Tensor) -> Tensor:
     """The same, a few hundred examples at a time."""
     pairs = zip(images.split(500), labels.split(500), strict=True)
-    return torch.stack([gradient(model, *pair) * len(pair[1]) for pair in pairs]).sum(0) / len(
-        labels
-    )
+    weighted = [gradient(model, *pair) * len(pair[1]) for pair in pairs]
+    return torch.stack(weighted).sum(0) / len(labels)
 
 
 def beta(model: nn.Module, images: Tensor, labels: Tensor, kept: Tensor) -> tuple[float, float]:

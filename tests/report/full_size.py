@@ -1,4 +1,8 @@
-"""The paper's MNIST plan as three stores on disk: generated records, written as a run would."""
+"""The paper's MNIST plan as three stores on disk, from generated records.
+
+Rows go into the tables in one transaction a store: a run's own way, one a trial and each safe
+on the disk, would take longer than the report.
+"""
 
 from __future__ import annotations
 
